@@ -13,7 +13,7 @@ import { createAddressGuard } from '../delivery/address-guard.ts'
 import { attemptDelivery } from '../delivery/attempt.ts'
 import { signingKeyCache } from '../delivery/key-cache.ts'
 import { createSender } from '../delivery/sender.ts'
-import { createGateways, type GatewayOptions } from '../gateways/gateways.ts'
+import { createGateways } from '../gateways/gateways.ts'
 import { GATEWAY_CALLS } from '../gateways/port.ts'
 import type { ApplePayConnection } from '../wallets/apple-pay.ts'
 import { createWallet } from '../wallets/wallets.ts'
@@ -37,6 +37,7 @@ type ApiConfig = Pick<
   | 'readRateLimit'
   | 'rateLimitWindowSeconds'
   | 'temporalNamespace'
+  | 'stripeHost'
 >
 
 export interface RunningApi {
@@ -51,7 +52,6 @@ export async function startApi(
     readonly access: ApiAccess
     /** Longest wait of a request for the rate limit's connection, in milliseconds. */
     readonly connectTimeout?: number
-    readonly stripeHost?: GatewayOptions['stripeHost']
     /** Null if this API has no Temporal. Only fast-forwarding in the sandbox needs it. */
     readonly temporal: TemporalConnection | null
     readonly merchantIdentity: MerchantIdentity | null
@@ -81,7 +81,7 @@ export async function startApi(
     baseUrl: shared.baseUrl,
     accounts: gatewayAccountSource(() => orm.em.fork(), vault),
     routes: gatewayRoutes(() => orm.em.fork(), Date.now),
-    ...(dependencies.stripeHost === undefined ? {} : { stripeHost: dependencies.stripeHost }),
+    stripeHost: config.stripeHost,
   })
   const gateway = outsideTransactions(gateways, GATEWAY_CALLS)
   // Loaded on demand, so that an API without Temporal does not load its client.

@@ -1,8 +1,11 @@
 /** Routes without authentication: status, keys, the contract and the problem pages; in the sandbox the demo. */
 import type Router from '@koa/router'
 import type { MikroORM } from '@mikro-orm/postgresql'
+import { stripePublishableKey } from '../commands/payments/gateway-accounts.ts'
 import type { Config } from '../config/config.ts'
 import { RELEASE } from '../config/release.ts'
+import { inOrganization } from '../db/organization-scope.ts'
+import type { Vault } from '../db/vault.ts'
 import { publishedKeys } from '../delivery/signing-keys.ts'
 import type { Gateways } from '../gateways/gateways.ts'
 import type { Readiness } from '../ops/readiness.ts'
@@ -20,18 +23,23 @@ import { approvalPages } from './test-gateway/approval-pages.ts'
 export interface HostDependencies {
   readonly config: Pick<Config, 'environment' | 'baseUrl'>
   readonly orm: MikroORM
+  readonly vault: Pick<Vault, 'open'>
   readonly readiness: Readiness
   readonly gateway: Pick<Gateways, 'approvals'>
 }
 
 export function hostRoutes(
   router: Router<ApiState>,
-  { config, orm, readiness, gateway: { approvals } }: HostDependencies,
+  { config, orm, vault, readiness, gateway: { approvals } }: HostDependencies,
 ): void {
   // Made at its first request, so that a start does not wait for it.
   let document: Compressible | null = null
 
-  if (config.environment === 'sandbox') demoPages(router)
+  if (config.environment === 'sandbox') {
+    demoPages(router, (organizationId) =>
+      inOrganization(organizationId, () => stripePublishableKey(orm.em.fork(), vault, organizationId)),
+    )
+  }
   if (approvals !== null)
     approvalPages(router, { approvals, em: () => orm.em.fork(), baseUrl: config.baseUrl })
   router.get(['/status', '/organizations/:organizationId/status'], (ctx) => {

@@ -16,6 +16,7 @@ import { type Catalogue, makeCatalogue, orderBody } from '../test/support/catalo
 import { type Helper, startHelper } from './helper.ts'
 import type { LoadCalls } from './processes/load.ts'
 import type { ReceiverCalls } from './processes/receiver.ts'
+import type { StripeServerCalls } from './processes/stripe-server.ts'
 import { childrenMeter, cpuSeconds, type Program, startProgram } from './program.ts'
 import type { Teardown } from './teardown.ts'
 
@@ -37,6 +38,9 @@ export interface Environment {
   readonly load: Helper<LoadCalls>
   readonly receiver: Helper<ReceiverCalls>
   readonly receiverUrl: string
+  /** What API and worker take for Stripe. */
+  readonly provider: Helper<StripeServerCalls>
+  readonly providerPort: number
   startWorker(): Promise<Program>
   /** Starts another API beside the first, on the same database and on a port of its own. */
   startOtherApi(script: string): Promise<{ readonly program: Program; readonly port: number }>
@@ -106,6 +110,8 @@ export async function startEnvironment(
   const masterKey = randomBytes(32).toString('base64')
   const port = await freePort()
   const baseUrl = `http://127.0.0.1:${port}`
+  const provider = startHelper<StripeServerCalls>('stripe-server.ts', teardown)
+  const providerPort = await provider.call('listen', null, 10_000)
   const logs = join(directory, 'logs')
   mkdirSync(logs)
   const startService = (name: string, script = `${name}/main.ts`, servicePort = port): Promise<Program> =>
@@ -125,6 +131,7 @@ export async function startEnvironment(
           OPS_PORT: '0',
           LOG_LEVEL: 'info',
           RATE_LIMIT: '1000000000',
+          STRIPE_API_URL: `http://127.0.0.1:${providerPort}`,
         },
         logFile: join(logs, `${name}.log`),
         readyWithin: 60_000,
@@ -189,6 +196,8 @@ export async function startEnvironment(
     load: startHelper<LoadCalls>('load.ts', teardown),
     receiver,
     receiverUrl,
+    provider,
+    providerPort,
     startWorker: () => startService('worker'),
     async startOtherApi(script) {
       const otherPort = await freePort()

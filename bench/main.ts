@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- [part …] [--quick] [--profile]`. Exits with 0 if all was measured, whether or not aims were
- * met.
+ * `npm run bench -- [part …] [--quick] [--divisor=<number>] [--profile]`. Exits with 0 if all was measured, whether
+ * or not aims were met.
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,6 +18,7 @@ import { memory } from './scenarios/memory.ts'
 import { orders } from './scenarios/orders.ts'
 import { pricing } from './scenarios/pricing.ts'
 import { read } from './scenarios/read.ts'
+import { renewals } from './scenarios/renewals.ts'
 import { rowSecurity } from './scenarios/row-security.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 import { start } from './scenarios/start.ts'
@@ -39,6 +40,7 @@ const PARTS: ReadonlyMap<string, Scenario> = new Map([
   ['timers', timers],
   ['disputes', disputes],
   ['charges', charges],
+  ['renewals', renewals],
   ['memory', memory],
   ['start', start],
 ])
@@ -48,21 +50,26 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     quick: { type: 'boolean', default: false },
+    divisor: { type: 'string' },
     profile: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 })
 const unknown = positionals.filter((name) => !PARTS.has(name))
-if (values.help || unknown.length > 0) {
+const divisor = Number(values.divisor ?? (values.quick ? 10 : 1))
+const isUsable = Number.isInteger(divisor) && divisor >= 1
+if (values.help || unknown.length > 0 || !isUsable) {
   for (const name of unknown) console.error(`There is no part ${name}.`)
-  console.log(`usage: npm run bench -- [${[...PARTS.keys()].join('] [')}] [--quick] [--profile]
+  if (!isUsable) console.error('The divisor must be a whole number from 1.')
+  console.log(`usage: npm run bench -- [${[...PARTS.keys()].join('] [')}] [--quick] [--divisor=<number>] [--profile]
   --quick    a tenth of the work, to try it
+  --divisor  so many times less work
   --profile  CPU profiles of API and worker, written beside the results`)
   process.exit(values.help ? 0 : 2)
 }
 const wanted = [...PARTS].filter(([name]) => positionals.length === 0 || positionals.includes(name))
 
-const run = beginRun(values.quick)
+const run = beginRun(divisor > 1)
 const say = (line: string): void => console.error(line)
 const interruption = new AbortController()
 const teardown = createTeardown()
@@ -122,7 +129,7 @@ async function measure(name: string, scenario: Scenario): Promise<PartResult> {
       endEnvironment: environment.end,
       teardown: own,
       directory: mkdir(join(directory, name)),
-      divisor: values.quick ? 10 : 1,
+      divisor,
       rounds: 5,
       say,
     })

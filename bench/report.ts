@@ -26,7 +26,7 @@ export function conditions({ quick, loadBefore }: Run): string[] {
   const processors = cpus()
   const busy = loadBefore > availableParallelism() / 4
   return [
-    `${processors.length} cores (${processors[0]?.model.trim() ?? 'unknown'}), Node ${process.version}, service ${VERSION}${quick ? ', QUICK: a tenth of the work, metrics are only a trial' : ''}.`,
+    `${processors.length} cores (${processors[0]?.model.trim() ?? 'unknown'}), Node ${process.version}, service ${VERSION}${quick ? ', QUICK: a part of the work, metrics are only a trial' : ''}.`,
     'Service, services, baselines, receiver and load generator share these cores; absolute values depend on them, so',
     'each metric stands beside its baseline: measured alternately, the ratio is the median over the rounds.',
     ...(busy

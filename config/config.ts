@@ -4,6 +4,13 @@ import { ID_PATTERN, ID_RULE } from '../billing/id-format.ts'
 
 export type Environment = 'sandbox' | 'live'
 
+/** A stand-in for Stripe on this machine. */
+export interface StripeHost {
+  readonly protocol: 'http' | 'https'
+  readonly host: string
+  readonly port: number
+}
+
 export interface Config {
   readonly environment: Environment
   readonly host: string
@@ -33,6 +40,8 @@ export interface Config {
   readonly applePayMerchantId: string | null
   readonly applePayCertFile: string | null
   readonly applePayKeyFile: string | null
+  /** Null: Stripe itself. */
+  readonly stripeHost: StripeHost | null
 }
 
 interface Setting {
@@ -139,6 +148,12 @@ export const SETTINGS: readonly Setting[] = [
     default: '(none)',
     meaning: 'live: file with the private key of that certificate in PEM, without a passphrase',
   },
+  {
+    name: 'STRIPE_API_URL',
+    default: '(Stripe)',
+    meaning:
+      'for tests: a stand-in for Stripe on this machine, such as `http://127.0.0.1:12111`; secret keys go there, so another address is refused',
+  },
 ]
 
 export class ConfigurationError extends Error {
@@ -232,6 +247,14 @@ export function loadConfig(
     problems.push('APPLE_PAY_MERCHANT_ID, APPLE_PAY_CERT_FILE and APPLE_PAY_KEY_FILE go together')
   }
 
+  const stripeApiUrl = text('STRIPE_API_URL')
+  const stripeHost = stripeApiUrl === null ? null : standInOf(stripeApiUrl)
+  if (stripeApiUrl !== null && stripeHost === null) {
+    problems.push(
+      'STRIPE_API_URL must be http:// or https:// with a loopback address and a port, and nothing else',
+    )
+  }
+
   const config: Config = {
     environment: environment === 'live' ? 'live' : 'sandbox',
     host,
@@ -258,7 +281,19 @@ export function loadConfig(
     applePayMerchantId: text('APPLE_PAY_MERCHANT_ID'),
     applePayCertFile: text('APPLE_PAY_CERT_FILE'),
     applePayKeyFile: text('APPLE_PAY_KEY_FILE'),
+    stripeHost,
   }
   if (problems.length > 0) throw new ConfigurationError(problems)
   return config
+}
+
+/** Null unless the URL is of a loopback address, without a path: a name could lead elsewhere. */
+function standInOf(text: string): StripeHost | null {
+  const [, protocol, host, port] = /^(https?):\/\/(127\.0\.0\.1|\[::1\]):(\d{1,5})\/?$/.exec(text) ?? []
+  if (host === undefined || Number(port) < 1 || Number(port) > 65_535) return null
+  return {
+    protocol: protocol === 'https' ? 'https' : 'http',
+    host: host.replace(/[[\]]/g, ''),
+    port: Number(port),
+  }
 }

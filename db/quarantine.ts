@@ -12,9 +12,10 @@ const TABLES: Readonly<Record<WorkflowName, string>> = {
   invoice: 'invoices',
 }
 
-/** Seconds. The first quarantine lasts a minute, each further one twice as long, at most an hour. */
-const FIRST = 60
-const LONGEST = 3_600
+/** SQL: a minute after the first failure, twice as long after each further one, at most an hour. `count`: those before. */
+export function growingWait(count: string): string {
+  return `least(3600, 60 * 2 ^ least(${count}, 20)) * interval '1 second'`
+}
 
 export interface QuarantinedRecord extends RecordKey {
   readonly workflow: WorkflowName
@@ -34,7 +35,7 @@ export async function quarantineRecord(
     em,
     `quarantine-${workflow}`,
     `update ${TABLES[workflow]} set quarantine_count = quarantine_count + 1, quarantine_reason = ?,
-            quarantined_until = now() + least(${LONGEST}, ${FIRST} * 2 ^ least(quarantine_count, 20)) * interval '1 second'
+            quarantined_until = now() + ${growingWait('quarantine_count')}
       where organization_id = ? and id = ? returning quarantined_until as until`,
     [reason.replaceAll('\u0000', '').slice(0, 500), organizationId, recordId],
   )

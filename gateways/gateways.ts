@@ -1,4 +1,5 @@
 import { ConflictError } from '../billing/errors.ts'
+import { lastUsed } from '../billing/last-used.ts'
 import {
   dispatchByAccount,
   type GatewayAccountFacts,
@@ -18,7 +19,8 @@ export interface GatewayOptions {
   readonly baseUrl: string
   readonly accounts: GatewayAccountSource
   readonly routes: GatewayRoutes
-  readonly stripeHost?: StripeOptions['host']
+  /** A stand-in for Stripe; null: Stripe itself. */
+  readonly stripeHost: StripeOptions['host'] | null
 }
 
 export interface Gateways extends GatewayOfAccounts {
@@ -38,7 +40,9 @@ export function createGateways({
   stripeHost,
 }: GatewayOptions): Gateways {
   const own = createGateway(environment, databaseUrl, baseUrl)
-  const stripeFor = lastUsed((account: GatewayAccountFacts) => stripeOf(account, baseUrl, stripeHost))
+  const stripeFor = lastUsed(KEPT, adapterKey, (account: GatewayAccountFacts) =>
+    stripeOf(account, baseUrl, stripeHost),
+  )
   const dispatched = dispatchByAccount(own, accounts, routes, {
     of: (account) => (account.gatewayName === 'Stripe' ? stripeFor(account) : own),
     async probe({ gatewayName, secretKey }) {
@@ -60,18 +64,9 @@ export function createGateways({
 /** How many adapters are kept: to make one takes longer than to read its account. */
 const KEPT = 1_000
 
-/** Keeps what was made for the accounts used last, as long as what it is made of is the same. */
-function lastUsed<Made>(make: (account: GatewayAccountFacts) => Made): typeof make {
-  const kept = new Map<string, Made>()
-  return (account) => {
-    const { id, secretKey, takesCardNumbers, descriptor } = account
-    const key = JSON.stringify([id, secretKey, takesCardNumbers, descriptor])
-    const made = kept.get(key) ?? make(account)
-    kept.delete(key)
-    kept.set(key, made)
-    if (kept.size > KEPT) kept.delete(kept.keys().next().value ?? '')
-    return made
-  }
+/** What an adapter is made of: one of an account that has changed is made anew. */
+function adapterKey({ id, secretKey, takesCardNumbers, descriptor }: GatewayAccountFacts): string {
+  return JSON.stringify([id, secretKey, takesCardNumbers, descriptor])
 }
 
 export function createGateway(
@@ -99,7 +94,7 @@ export function stripeOf(
     takesCards: takesCardNumbers,
     descriptor,
     returnUrl: returnPage(baseUrl),
-    ...(host === undefined ? {} : { host }),
+    host: host ?? null,
   })
 }
 

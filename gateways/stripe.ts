@@ -52,7 +52,8 @@ export interface StripeOptions {
   readonly descriptor?: string | null
   /** Where the bank's page sends customers back to, unless a charge says where. */
   readonly returnUrl: string
-  readonly host?: { readonly protocol: 'http' | 'https'; readonly host: string; readonly port: number }
+  /** A stand-in for Stripe. */
+  readonly host?: { readonly protocol: 'http' | 'https'; readonly host: string; readonly port: number } | null
   /** Milliseconds, per call. */
   readonly timeout?: number
 }

@@ -19,7 +19,7 @@ import { createAddressGuard } from '../delivery/address-guard.ts'
 import type { AttemptDependencies } from '../delivery/attempt.ts'
 import { signingKeyCache } from '../delivery/key-cache.ts'
 import { createSender } from '../delivery/sender.ts'
-import { createGateways, type GatewayOptions } from '../gateways/gateways.ts'
+import { createGateways } from '../gateways/gateways.ts'
 import { GATEWAY_CALLS } from '../gateways/port.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import type { Checks } from '../ops/readiness.ts'
@@ -47,6 +47,7 @@ export interface WorkerDependencies {
     | 'port'
     | 'opsPort'
     | 'localTemporalUiPort'
+    | 'stripeHost'
   >
   readonly orm: MikroORM
   readonly databaseUrl: string
@@ -56,7 +57,6 @@ export interface WorkerDependencies {
   readonly workflowBundle: WorkflowBundleOption
   readonly metrics: Metrics
   readonly log: Logger
-  readonly stripeHost?: GatewayOptions['stripeHost']
   /** Called when a loop has made no progress for thirty seconds: the process should exit. */
   readonly onStanding?: (loop: string) => void
 }
@@ -99,7 +99,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
     baseUrl: config.baseUrl,
     accounts: gatewayAccountSource(em, vault),
     routes: gatewayRoutes(em, now),
-    ...(dependencies.stripeHost === undefined ? {} : { stripeHost: dependencies.stripeHost }),
+    stripeHost: config.stripeHost,
   })
   const gateway = outsideTransactions(gateways, GATEWAY_CALLS)
   const attempts: AttemptDependencies = {

@@ -2,7 +2,9 @@
 import { readFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import type Router from '@koa/router'
+import { ID_PATTERN } from '../../billing/id-format.ts'
 import type { ApiState } from '../http/state.ts'
+import { PROVIDER_POLICY, withProviderForm } from './provider-form.ts'
 
 /** What the browser may load. The modules import each other by these paths. */
 const MODULES = [
@@ -14,9 +16,12 @@ const MODULES = [
   'api/demo/browser/merchant-form.ts',
   'api/demo/browser/order.ts',
   'api/demo/browser/page.ts',
+  'api/demo/browser/provider-form.ts',
   'billing/cards.ts',
   'billing/id-format.ts',
 ] as const
+
+const ID = new RegExp(ID_PATTERN)
 
 const SECURITY_HEADERS = {
   'Content-Security-Policy': [
@@ -37,7 +42,11 @@ const SECURITY_HEADERS = {
   'Cache-Control': 'no-store',
 }
 
-export function demoPages(router: Router<ApiState>): void {
+/** @param publishableKey that of the organization's gateway account at Stripe; null if it has none. */
+export function demoPages(
+  router: Router<ApiState>,
+  publishableKey: (organizationId: string) => Promise<string | null>,
+): void {
   const serve = (path: string, type: string, read: () => Promise<string>): void => {
     let text: Promise<string> | null = null
     router.get(path, async (ctx) => {
@@ -47,7 +56,17 @@ export function demoPages(router: Router<ApiState>): void {
       ctx.body = await text
     })
   }
-  serve('/demo/checkout', 'text/html; charset=utf-8', () => source('api/demo/checkout.html'))
+  let checkout: Promise<string> | null = null
+  router.get('/demo/checkout', async (ctx) => {
+    const { organization } = ctx.query
+    const isId = typeof organization === 'string' && ID.test(organization)
+    const key = isId ? await publishableKey(organization) : null
+    checkout ??= source('api/demo/checkout.html')
+    ctx.set(SECURITY_HEADERS)
+    if (key !== null) ctx.set('Content-Security-Policy', PROVIDER_POLICY)
+    ctx.type = 'text/html; charset=utf-8'
+    ctx.body = withProviderForm(await checkout, key)
+  })
   serve('/demo/account', 'text/html; charset=utf-8', () => source('api/demo/account.html'))
   // The page itself checks, with the key, whether the order exists.
   serve('/demo/orders/:id', 'text/html; charset=utf-8', () => source('api/demo/order.html'))

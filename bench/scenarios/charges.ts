@@ -7,13 +7,13 @@ import { openOrm } from '../../db/orm.ts'
 import { createGateways } from '../../gateways/gateways.ts'
 import { STRIPE_API_VERSION } from '../../gateways/stripe.ts'
 import { TEST_CARDS } from '../../test/support/cards.ts'
-import { startHelper } from '../helper.ts'
 import type { Metric } from '../metric.ts'
-import type { StripeServerCalls } from '../processes/stripe-server.ts'
 import type { ScenarioContext } from './scenario.ts'
 
 const SECRET_KEY = 'sk_test_bench'
 const CLIENTS = 50
+/** As a worker has. */
+const POOL = 30
 /** Milliseconds. */
 const ROUND = 5_000
 const LATENCIES = [20, 200]
@@ -22,12 +22,10 @@ const AIM = 0.6
 /** A charge as the service makes it, its account and route read and written, beside one by the library alone. */
 export async function charges(context: ScenarioContext): Promise<Metric[]> {
   const { teardown, divisor, rounds, say } = context
-  const { databaseUrl, vault, merchant, command } = await context.environment()
+  const { databaseUrl, vault, merchant, command, provider, providerPort } = await context.environment()
   const { organizationId } = merchant
-  const provider = startHelper<StripeServerCalls>('stripe-server.ts', teardown)
-  const port = await provider.call('listen', null, 10_000)
-  const host = { protocol: 'http', host: '127.0.0.1', port } as const
-  const orm = await openOrm({ databaseUrl, poolSize: 10, name: 'billing bench of charges' })
+  const host = { protocol: 'http', host: '127.0.0.1', port: providerPort } as const
+  const orm = await openOrm({ databaseUrl, poolSize: POOL, name: 'billing bench of charges' })
   teardown.add(() => orm.close())
   const em = () => orm.em.fork()
   const gateway = createGateways({

@@ -77,12 +77,16 @@ export async function latency({
 }
 
 /** Creates customers at the rate, and returns the milliseconds from each one's event to its receipt. */
-async function paced({ merchant, receiver, query }: Environment, count: number): Promise<number[]> {
+export async function paced(
+  { merchant, receiver, query }: Environment,
+  count: number,
+  perSecond = PER_SECOND,
+): Promise<number[]> {
   await receiver.call('reset', null, 5_000)
   const started = performance.now()
   const ids = await Promise.all(
     Array.from({ length: count }, async (_, ordinal) => {
-      await delay(Math.max(0, started + (ordinal * 1_000) / PER_SECOND - performance.now()))
+      await delay(Math.max(0, started + (ordinal * 1_000) / perSecond - performance.now()))
       const { status, body } = await merchant.api.post('customers', { firstName: 'Ada' })
       if (status !== 201) throw new Error(`a customer was refused: ${JSON.stringify(body)}`)
       return String(body.id)

@@ -7,7 +7,7 @@ export interface ScenarioContext {
   readonly endEnvironment: () => Promise<void>
   readonly teardown: Teardown
   readonly directory: string
-  /** 1, or 10 to make everything ten times smaller. */
+  /** 1, or by how much everything is made smaller. */
   readonly divisor: number
   readonly rounds: number
   readonly say: (line: string) => void

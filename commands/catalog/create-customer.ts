@@ -1,10 +1,11 @@
 import type { Contact } from '../../billing/contacts.ts'
 import { NO_FIGURES, type TaxNumber } from '../../db/entities/customer.ts'
-import { Customer, PaymentInstrument, Website } from '../../db/entities/index.ts'
+import { Customer, Website } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { customerEvent } from '../../events/customer-events.ts'
 import { customerEntry } from '../../events/timeline.ts'
 import { instrumentOfToken } from '../payments/create-payment-instrument.ts'
+import { ownInstrument } from '../payments/own-instrument.ts'
 import type { RequestCards } from '../payments/request-cards.ts'
 import { type References, references } from '../references.ts'
 
@@ -78,10 +79,5 @@ export async function requireOwnInstrument(
   instrumentId: string | null,
   field = 'defaultPaymentInstrument.paymentInstrumentId',
 ): Promise<void> {
-  const instrument = await found.optional(PaymentInstrument, field, instrumentId)
-  if (instrument !== null && instrument.customerId !== customerId) {
-    found.fail(field, 'mismatch', 'must be a payment instrument of the customer')
-  } else if (instrument?.status === 'deactivated') {
-    found.fail(field, 'inactive', 'must be a payment instrument that is not deactivated')
-  }
+  await ownInstrument(found, field, instrumentId, customerId)
 }

@@ -11,6 +11,7 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { creditMemoEvent } from '../../events/credit-memo-events.ts'
 import { creditEntry } from '../../events/timeline.ts'
 import { addRefund, paidOf, refundsOf } from '../payments/refund-sales.ts'
+import { incrementRevision } from '../payments/transaction-members.ts'
 
 /**
  * Begins refunds of what a locked memo has left: of the sales for its invoice, then of those for its order, then of the
@@ -37,8 +38,7 @@ export async function refundCreditMemo(unit: UnitOfWork, memo: CreditMemo): Prom
       requestId: `${sale.requestId}/${memo.id}/${sale.refundsBegun}`,
       creditMemoId: memo.id,
     })
-    sale.revision += 1
-    sale.updatedTime = unit.now
+    incrementRevision(sale, unit)
     memo.transactionAllocations = [...memo.transactionAllocations, { transactionId: refund.id, amount }]
   }
   if (!open.isZero()) {

@@ -4,11 +4,11 @@ import { reactivateOrder, voidOrder } from '../../billing/order-commands.ts'
 import { changePauseTimes, pauseOrder, removePause } from '../../billing/pauses.ts'
 import { Subscription, type SubscriptionPause, SubscriptionReactivation } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { ownInstrument } from '../payments/own-instrument.ts'
 import { refundUndelivered } from '../payments/refund-sales.ts'
 import { references } from '../references.ts'
 import { advanceForCommand, lockSubscription, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
-import { checkInstrument } from './create-order.ts'
 import { orderInstant } from './order-instant.ts'
 import type { OrderRecord } from './order-record.ts'
 
@@ -58,7 +58,7 @@ export async function reactivateSubscription(
     found.fail('effectiveTime', 'out-of-range', 'must not be in the future')
   }
   const { paymentInstrumentId, description } = given
-  await checkInstrument(found, { customerId, paymentInstrumentId })
+  await ownInstrument(found, 'paymentInstrumentId', paymentInstrumentId, customerId)
   found.check()
   if (paymentInstrumentId !== null) row.paymentInstrumentId = paymentInstrumentId
   await actOnOrder(unit, row, ({ order }, instant) => reactivateOrder(order, instant, given.renewalTime))

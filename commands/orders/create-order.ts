@@ -5,15 +5,7 @@ import { checkedCustomFields } from '../../billing/custom-fields.ts'
 import { placeOrder } from '../../billing/order.ts'
 import type { InvoiceTimeShift, OrderInterval, PricedPlan } from '../../billing/order-terms.ts'
 import type { RiskInput } from '../../billing/risk.ts'
-import {
-  Customer,
-  type Organization,
-  PaymentInstrument,
-  Plan,
-  Product,
-  Subscription,
-  Website,
-} from '../../db/entities/index.ts'
+import { Customer, type Organization, Plan, Product, Subscription, Website } from '../../db/entities/index.ts'
 import {
   type InlinePlan,
   isInlinePlan,
@@ -23,6 +15,7 @@ import {
 import { newId } from '../../db/new-id.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { changeCoupons, checkCoupons, NO_COUPONS, readCoupons } from '../coupons/order-coupons.ts'
+import { ownInstrument } from '../payments/own-instrument.ts'
 import { type References, references } from '../references.ts'
 import { orderDeadline, scheduleNext } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
@@ -86,7 +79,7 @@ export async function createSubscription(
   const known = await readForOrder(unit, given)
   if (!known.hasCustomer) found.missing(Customer, 'customerId')
   if (!known.hasWebsite) found.missing(Website, 'websiteId')
-  await checkInstrument(found, given)
+  await ownInstrument(found, 'paymentInstrumentId', given.paymentInstrumentId, given.customerId)
   const items = await pricedItems(known.plans, found, given.items)
   const startTime = given.startTime ?? now
   const invoices = recordOrderProblems(found, items, given, {
@@ -157,18 +150,6 @@ export async function createSubscription(
     attributes: { status: row.status, customerId: row.customerId },
   })
   return row
-}
-
-export async function checkInstrument(
-  found: References,
-  { customerId, paymentInstrumentId }: Pick<NewSubscription, 'customerId' | 'paymentInstrumentId'>,
-): Promise<void> {
-  const instrument = await found.optional(PaymentInstrument, 'paymentInstrumentId', paymentInstrumentId)
-  if (instrument !== null && instrument.customerId !== customerId) {
-    found.fail('paymentInstrumentId', 'mismatch', "must be a payment instrument of the order's customer")
-  } else if (instrument?.status === 'deactivated') {
-    found.fail('paymentInstrumentId', 'inactive', 'must be an active payment instrument')
-  }
 }
 
 /** An item of the same plan as before keeps its price; one with an equal plan of its own stays the same item. */

@@ -21,11 +21,12 @@ import {
 } from '../coupons/order-coupons.ts'
 import { checkCustomFields } from '../custom-fields.ts'
 import { incrementRevision } from '../invoices/write-invoice.ts'
+import { ownInstrument } from '../payments/own-instrument.ts'
 import { references } from '../references.ts'
 import { advanceForCommand, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { annotateDrafts, applyTransitions } from './apply-transitions.ts'
 import { readChargeTerms, UNCHARGED } from './choose-instrument.ts'
-import { changedItem, checkInstrument, type NewSubscription, pricedItems } from './create-order.ts'
+import { changedItem, type NewSubscription, pricedItems } from './create-order.ts'
 import { eventTime } from './event-time.ts'
 import { orderInstant } from './order-instant.ts'
 import { draftIds, type OrderRecord } from './order-record.ts'
@@ -59,7 +60,10 @@ export async function updateSubscription(
   const record = await advanceForCommand(unit, row, instant)
   const before = changeableFields(row)
   const found = references(unit)
-  if (given.paymentInstrumentId !== (row.paymentInstrumentId ?? null)) await checkInstrument(found, given)
+  const { autopay, customerId, paymentInstrumentId } = given
+  if (paymentInstrumentId !== (row.paymentInstrumentId ?? null)) {
+    await ownInstrument(found, 'paymentInstrumentId', paymentInstrumentId, customerId)
+  }
   const items = sameItems(row, given)
     ? row.items
     : await pricedItems((await readForOrder(unit, given)).plans, found, given.items, row.items)
@@ -118,7 +122,6 @@ export async function updateSubscription(
 
   const areItemsNew = !unchanged(row, values, ['items', 'shipping', 'couponIds'])
   const areCouponsNew = !unchanged(row, values, ['couponIds'])
-  const { autopay, paymentInstrumentId } = given
   const isChargedAnew = !unchanged(row, { autopay, paymentInstrumentId }, ['autopay', 'paymentInstrumentId'])
   const { deliveryAddress, billingAddress, notes, poNumber } = given
   const areNotesNew = !unchanged(row, { notes, poNumber, billingAddress, deliveryAddress }, [

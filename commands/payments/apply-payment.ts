@@ -24,6 +24,7 @@ import { advanceBeforeRefunds, lockSubscription, scheduleAfter, wakeOrder } from
 import { applyTransitions } from '../orders/apply-transitions.ts'
 import type { OrderRecord } from '../orders/order-record.ts'
 import { refundOwed, refundUndelivered } from './refund-sales.ts'
+import { incrementRevision } from './transaction-members.ts'
 
 export interface LockedInvoice {
   readonly id: string
@@ -152,8 +153,7 @@ export async function payFromRest(
   if (row.subscriptionId != null)
     sale.subscriptionIds = [...new Set([...sale.subscriptionIds, row.subscriptionId])]
   sale.keepsRest = true
-  sale.revision += 1
-  sale.updatedTime = unit.now
+  incrementRevision(sale, unit)
   await disputePaid(unit, sale, [invoice])
 }
 

@@ -2,7 +2,7 @@
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { amountProblem, Money, plainAmount } from '../../billing/money.ts'
 import { beginCallersCharge, requireNoCharge } from '../../billing/order-payments.ts'
-import { Customer, Transaction } from '../../db/entities/index.ts'
+import { Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { endedEntries } from '../../events/timeline.ts'
@@ -15,10 +15,10 @@ import {
   checkInvoices,
   type Names,
   type OfParent,
-  scopeOf,
   stateOf,
 } from './start-transaction.ts'
 import { aboutInvoices, inheritedBy, routeOfSale } from './transaction-members.ts'
+import { readScope } from './transaction-scope.ts'
 
 export interface CaptureOf extends OfParent {
   /** A decimal string; null: all that the authorization holds. */
@@ -126,11 +126,9 @@ async function addChild(
   invoices: readonly LockedInvoice[],
   values: Pick<Transaction, 'amount' | 'invoiceIds'> & { readonly type: 'capture' | 'void' },
 ): Promise<Transaction> {
-  const { em, organizationId, now } = unit
   const { id, customerId, currency, paymentInstruction } = authorization
-  const customer = await em.findOne(Customer, { organizationId, id: customerId }, { fields: ['websiteId'] })
   const inherited = inheritedBy(authorization)
-  const transaction = addTransaction(unit, names, scopeOf(unit, invoices, customer), {
+  const transaction = addTransaction(unit, names, await readScope(unit, invoices, authorization), {
     ...values,
     customerId,
     currency,
@@ -148,7 +146,7 @@ async function addChild(
   Object.assign(authorization, {
     childTransactions: [...authorization.childTransactions, transaction.id],
     revision: authorization.revision + 1,
-    updatedTime: now,
+    updatedTime: unit.now,
   })
   return transaction
 }

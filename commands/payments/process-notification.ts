@@ -4,6 +4,7 @@ import { lockText } from '../../db/advisory-locks.ts'
 import { GatewayAccount, PaymentInstrument, Transaction } from '../../db/entities/index.ts'
 import { MONEY_TAKEN } from '../../db/entities/transaction.ts'
 import { lockRow } from '../../db/lock-row.ts'
+import { growingWait } from '../../db/quarantine.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { gatewayAccountEntry } from '../../events/timeline.ts'
@@ -37,10 +38,6 @@ interface StoredNotification extends ClaimedNotification {
   readonly object: string
   readonly content: NotificationContent
 }
-
-/** In seconds: 1, 2, 4 … minutes, at most an hour. */
-const FIRST_WAIT = 60
-const LONGEST_WAIT = 3_600
 
 /**
  * Processes the notification that has been due for longest and is the first of its record; waits for others
@@ -116,7 +113,7 @@ async function end(
   )
 }
 
-const LATER = `now() + least(${LONGEST_WAIT}, ${FIRST_WAIT} * 2 ^ least(failures, 20)) * interval '1 second'`
+const LATER = `now() + ${growingWait('failures')}`
 
 /** Quarantines a failed notification, so that it hinders no other. Returns until when. */
 export async function quarantineNotification(

@@ -1,7 +1,7 @@
 import { isZero, Money, sumOf } from '../../billing/money.ts'
 import { sharesOf } from '../../billing/refund-shares.ts'
 import { statusOf } from '../../billing/transactions.ts'
-import { CreditMemo, Customer, Transaction } from '../../db/entities/index.ts'
+import { CreditMemo, Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { newId } from '../../db/new-id.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -12,7 +12,8 @@ import { returnRefund } from '../credit-memos/refund-credit-memo.ts'
 import { orderInstant } from '../orders/order-instant.ts'
 import { type LockedInvoice, lockInvoices, refundInvoices, withApplied } from './apply-payment.ts'
 import { paidOf, recordRefund, refundsOf } from './refund-sales.ts'
-import { refundOf } from './transaction-members.ts'
+import { incrementRevision, refundOf } from './transaction-members.ts'
+import { readScope } from './transaction-scope.ts'
 
 export interface ForeignRefund {
   /** Derived from the provider's id, so that the refund is recorded once. */
@@ -53,7 +54,7 @@ export async function recordForeignRefund(
   })
   const { revision } = sale
   sale.childTransactions = [...sale.childTransactions, refund.id]
-  const { time, websiteId } = await scopeOf(unit, sale, invoices)
+  const { time, websiteId } = await readScope(unit, invoices, sale)
   unit.emit(transactionEvent(refund, 'transaction-processed', unit, time, websiteId))
   for (const entry of [
     ...transactionEntries(refund, 'transaction-approved', time),
@@ -94,7 +95,7 @@ export async function reverseRefund(
     revision: refund.revision + 1,
     updatedTime: now,
   })
-  const { time, websiteId } = await scopeOf(unit, sale, invoices)
+  const { time, websiteId } = await readScope(unit, invoices, sale)
   unit.emit(transactionEvent(refund, 'transaction-declined', unit, time, websiteId))
   for (const entry of transactionEntries(refund, 'transaction-declined', time)) unit.addTimelineEntry(entry)
   const shares = Object.entries(refund.shares).map(([id, share]) => [
@@ -110,7 +111,7 @@ export async function reverseRefund(
   await em.flush()
   const moved = (await refundsOf(unit, sale.id)).filter(({ result }) => result === 'approved')
   sale.status = statusOf('approved', sale.amount, sumOf(moved.map(({ amount }) => amount)))
-  Object.assign(sale, { revision: sale.revision + 1, updatedTime: now })
+  incrementRevision(sale, unit)
   await recordRefund(unit, sale, false)
 }
 
@@ -124,14 +125,4 @@ function takeFromPayment(sale: Transaction, invoiceId: string, surplus: Money): 
 
 function amountPaid({ record, sequence }: LockedInvoice): string {
   return record.order.invoices.find((one) => one.sequence === sequence)?.amountPaid ?? '0'
-}
-
-async function scopeOf(
-  { em, organizationId, now }: UnitOfWork,
-  { customerId }: Transaction,
-  [invoice]: readonly LockedInvoice[],
-): Promise<{ readonly time: Date; readonly websiteId: string | null }> {
-  if (invoice !== undefined) return { time: new Date(invoice.instant), websiteId: invoice.row.websiteId }
-  const customer = await em.findOne(Customer, { organizationId, id: customerId }, { fields: ['websiteId'] })
-  return { time: now, websiteId: customer?.websiteId ?? null }
 }

@@ -4,7 +4,7 @@ import { splitReference } from '../../billing/gateway-references.ts'
 import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/inquiry-schedule.ts'
 import { isOpen } from '../../billing/invoices.ts'
 import { approvalIsOverdue, statusOf, takesMoney } from '../../billing/transactions.ts'
-import { CreditMemo, Customer, Invoice, type Subscription, Transaction } from '../../db/entities/index.ts'
+import { CreditMemo, Invoice, type Subscription, Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { refundedEntries, transactionEntries } from '../../events/timeline.ts'
@@ -26,6 +26,8 @@ import {
 import { endAuthorization } from './capture-authorization.ts'
 import { uncountCharge } from './gateway-routes.ts'
 import { recordRefund } from './refund-sales.ts'
+import { incrementRevision } from './transaction-members.ts'
+import { readScope } from './transaction-scope.ts'
 
 /** Returns null when it is not pending. At `instant` a customer's time to approve may have ended; null: no end. */
 export async function pendingMovement(
@@ -174,7 +176,7 @@ export async function recordResult(
   }
   if (timesOut) transaction.timeoutTime = new Date(at)
   incrementRevision(transaction, unit)
-  const websiteId = await websiteOf(unit, transaction, invoices)
+  const { websiteId } = await readScope(unit, invoices, transaction)
   const emit = (type: Parameters<typeof transactionEvent>[1]) =>
     unit.emit(transactionEvent(transaction, type, unit, time, websiteId))
   if (timesOut) emit('transaction-timeout-resolved')
@@ -253,21 +255,6 @@ async function uncount({ em, organizationId }: UnitOfWork, transaction: Transact
 
 function isUncharged({ record, sequence }: LockedInvoice): boolean {
   return record.order.invoices.find((one) => one.sequence === sequence)?.charge === null
-}
-
-function incrementRevision(transaction: Transaction, { now }: UnitOfWork): void {
-  transaction.revision += 1
-  transaction.updatedTime = now
-}
-
-async function websiteOf(
-  { em, organizationId }: UnitOfWork,
-  { customerId }: Transaction,
-  [invoice]: readonly LockedInvoice[],
-): Promise<string | null> {
-  if (invoice !== undefined) return invoice.row.websiteId
-  const found = await em.findOne(Customer, { organizationId, id: customerId }, { fields: ['websiteId'] })
-  return found?.websiteId ?? null
 }
 
 async function saleOf({ em, organizationId }: UnitOfWork, refund: Transaction): Promise<Transaction> {

@@ -10,7 +10,7 @@ import { newId } from '../../db/new-id.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { InvoicesRecord } from '../invoices/invoices-record.ts'
-import { refundOf } from './transaction-members.ts'
+import { incrementRevision, refundOf } from './transaction-members.ts'
 
 /**
  * Begins the refunds of invoices that ended undelivered, each with its own workflow; sales are locked by id.
@@ -95,11 +95,6 @@ async function countRefunds(unit: UnitOfWork, sale: Transaction): Promise<void> 
   if (status === sale.status) return
   sale.status = status
   incrementRevision(sale, unit)
-}
-
-function incrementRevision(sale: Transaction, { now }: UnitOfWork): void {
-  sale.revision += 1
-  sale.updatedTime = now
 }
 
 /**

@@ -10,7 +10,7 @@ import { beginCallersCharge, requireNoCharge } from '../../billing/order-payment
 import { refundable, sharesOf } from '../../billing/refund-shares.ts'
 import type { RiskInput } from '../../billing/risk.ts'
 import { takesMoney } from '../../billing/transactions.ts'
-import { Customer, Invoice, PaymentInstrument, Transaction, Website } from '../../db/entities/index.ts'
+import { Customer, Invoice, Transaction, Website } from '../../db/entities/index.ts'
 import type { PaymentInstruction } from '../../db/entities/transaction.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -28,9 +28,11 @@ import {
   refundInvoices,
   withApplied,
 } from './apply-payment.ts'
+import { ownInstrument } from './own-instrument.ts'
 import { paidOf, recordRefund, refundsOf } from './refund-sales.ts'
 import type { RequestCards } from './request-cards.ts'
 import { aboutInvoices, inheritedBy, routeOfSale } from './transaction-members.ts'
+import { readScope, type Scope, scopeOf } from './transaction-scope.ts'
 
 interface TransactionDetails {
   /** Default: that of the first invoice, else of the customer; of a refund, capture or void, that of its parent. */
@@ -224,12 +226,7 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
   else if (new Money(amount).greaterThan(left))
     found.fail('amount', 'out-of-range', `must not exceed the refundable amount of the sale: ${left}`)
   found.check()
-  const customer = await em.findOne(
-    Customer,
-    { organizationId, id: parent.customerId },
-    { fields: ['websiteId'] },
-  )
-  const scope = scopeOf(unit, invoices, customer)
+  const scope = await readScope(unit, invoices, parent)
   const transaction = addTransaction(unit, names, scope, {
     type: 'refund',
     invoiceIds: [],
@@ -315,10 +312,9 @@ async function routeOf(
     return { ...EXTERNAL, billingAddress: null, riskMetadata: null }
   }
   const field = 'paymentInstruction.paymentInstrumentId'
-  const instrument = await found.required(PaymentInstrument, field, paymentInstruction.paymentInstrumentId)
-  if (instrument !== null && instrument.customerId !== customerId) {
-    found.fail(field, 'mismatch', 'must be a payment instrument of the customer')
-  } else if (instrument !== null && !['active', 'expired'].includes(instrument.status)) {
+  const { paymentInstrumentId } = paymentInstruction
+  const instrument = await ownInstrument(found, field, paymentInstrumentId, customerId)
+  if (instrument !== null && !['active', 'expired'].includes(instrument.status)) {
     found.fail(field, 'inactive', 'must be an active payment instrument')
   } else if (
     instrument !== null &&
@@ -335,21 +331,6 @@ async function routeOf(
     billingAddress: instrument?.billingAddress ?? null,
     riskMetadata: instrument?.riskMetadata ?? null,
   }
-}
-
-/** Those of the first invoice, where there is one. */
-interface Scope {
-  readonly websiteId: string | null
-  readonly time: Date
-}
-
-export function scopeOf(
-  { now }: UnitOfWork,
-  [invoice]: readonly LockedInvoice[],
-  customer: Pick<Customer, 'websiteId'> | null,
-): Scope {
-  if (invoice !== undefined) return { websiteId: invoice.row.websiteId, time: new Date(invoice.instant) }
-  return { websiteId: customer?.websiteId ?? null, time: now }
 }
 
 export function addTransaction(

@@ -18,6 +18,19 @@ export interface PlacedOrder {
   readonly isCharged: boolean
 }
 
+/** What a gateway's own books say of a request. */
+export interface LedgerEntry {
+  readonly requestId: string
+  readonly kind: string
+  readonly result: string
+  /** As the database writes it. */
+  readonly amount: string
+  readonly currency: string
+}
+
+/** Reads the books of the gateway that an organization is charged by. */
+export type Ledger = (database: pg.Client, organizationId: string) => Promise<readonly LedgerEntry[]>
+
 export interface Burst {
   readonly merchant: Merchant
   readonly orders: readonly PlacedOrder[]
@@ -92,16 +105,17 @@ export async function placeOrder(
 /**
  * The orders that exist are those that were accepted; each is active, did not start early, and has one invoice.
  * Each event was written once, and received at least once. The gateway's own ledger has one charge of the exact
- * amount for each charged order, and nothing else.
+ * amount for each charged order, and nothing else; no outcome is unknown.
  */
 export async function requireBurst(
   environment: Environment,
   receiver: Receiver,
   burst: Burst,
+  ledger: Ledger = testGatewayLedger,
 ): Promise<void> {
   const database = await stubborn('a connection to the database', () => environment.query())
   try {
-    await requireBurstIn(database, environment, receiver, burst)
+    await requireBurstIn(database, environment, receiver, burst, ledger)
   } finally {
     await database.end()
   }
@@ -112,6 +126,7 @@ async function requireBurstIn(
   environment: Environment,
   receiver: Receiver,
   { merchant: { organizationId }, orders }: Burst,
+  ledger: Ledger,
 ): Promise<void> {
   await waitFor(
     `all orders of ${organizationId} to be active and all deliveries to be done`,
@@ -129,7 +144,7 @@ async function requireBurstIn(
     throw new Error(`${error}: ${JSON.stringify(await whatIsOpen(database, organizationId))}`)
   })
   await requireOrders(database, organizationId, orders)
-  await requireLedger(database, organizationId, orders)
+  await requireLedger(database, organizationId, orders, ledger)
   await requireEvents(database, environment, receiver, organizationId, orders)
 }
 
@@ -200,18 +215,28 @@ async function requireLedger(
   database: pg.Client,
   organizationId: string,
   orders: readonly PlacedOrder[],
+  ledger: Ledger,
 ): Promise<void> {
-  const ledger = await rows<object & { subscription_id: string }>(
+  const sales = await rows<Sale>(
     database,
-    `select sale.subscription_id, ledger.kind, ledger.result, ledger.amount, ledger.currency,
-            sale.result as recorded, sale.invoice_ids ->> 0 = invoice.id as is_first
-       from test_gateway.ledger ledger
-       left join transactions sale using (organization_id, request_id)
+    `select sale.request_id, sale.subscription_id, sale.result as recorded,
+            sale.invoice_ids ->> 0 = invoice.id as is_first
+       from transactions sale
        left join invoices invoice on invoice.organization_id = sale.organization_id
         and invoice.subscription_id = sale.subscription_id
-      where ledger.organization_id = $1`,
+      where sale.organization_id = $1`,
     [organizationId],
   )
+  const saleOf = new Map(sales.map((sale) => [sale.request_id, sale]))
+  const charged = (await ledger(database, organizationId)).map(({ requestId, ...entry }) => {
+    const sale = saleOf.get(requestId)
+    return {
+      subscription_id: sale?.subscription_id ?? '',
+      ...entry,
+      recorded: sale?.recorded,
+      is_first: sale?.is_first,
+    }
+  })
   const expected = orders
     .filter(({ isCharged }) => isCharged)
     .map(({ id }) => ({
@@ -223,8 +248,24 @@ async function requireLedger(
       recorded: 'approved',
       is_first: true,
     }))
-  expect(ledger.sort(bySubscription)).toEqual(expected.sort(bySubscription))
+  expect(charged.sort(bySubscription)).toEqual(expected.sort(bySubscription))
+  expect(sales.filter(({ recorded }) => recorded === 'unknown')).toEqual([])
 }
+
+interface Sale {
+  readonly request_id: string
+  readonly subscription_id: string
+  readonly recorded: string
+  readonly is_first: boolean
+}
+
+const testGatewayLedger: Ledger = (database, organizationId) =>
+  rows(
+    database,
+    `select request_id as "requestId", kind, result, amount, currency
+       from test_gateway.ledger where organization_id = $1`,
+    [organizationId],
+  )
 
 async function requireEvents(
   database: pg.Client,

@@ -55,7 +55,10 @@ export interface Environment {
   stop(): Promise<void>
 }
 
-export async function startEnvironment(): Promise<Environment> {
+/** @param settings besides those that every process has. */
+export async function startEnvironment(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Environment> {
   const dataDir = mkdtempSync(join(tmpdir(), 'billing-kill-'))
   chmodSync(dataDir, 0o755)
   const masterKey = randomBytes(32).toString('base64')
@@ -97,6 +100,7 @@ export async function startEnvironment(): Promise<Environment> {
     RATE_LIMIT: '1000000',
     BASE_URL: baseUrl,
     LOG_LEVEL: 'warn',
+    ...settings,
   }
   const startable = async (main: string, name: string, members: Readonly<Record<string, string>>) => {
     const opsPort = await freePort()

@@ -55,6 +55,7 @@ describe('the settings', () => {
       applePayMerchantId: null,
       applePayCertFile: null,
       applePayKeyFile: null,
+      stripeHost: null,
     })
     const values = Object.entries(config)
     for (const { name, default: said } of SETTINGS) {
@@ -126,6 +127,26 @@ describe('the settings', () => {
     const both = { BOOTSTRAP_ORGANIZATION_ID: 'acme', BOOTSTRAP_SECRET_KEY: key }
     expect(loadConfig(both)).toMatchObject({ bootstrapOrganizationId: 'acme', bootstrapSecretKey: key })
     expect(refusal({ ...both, ENVIRONMENT: 'live' }).message).toContain('is for the sandbox')
+  })
+
+  test.each(['sandbox', 'live'])('send secret keys to no other machine than Stripe: %s', (ENVIRONMENT) => {
+    const hostOf = (STRIPE_API_URL: string) => loadConfig({ ENVIRONMENT, STRIPE_API_URL }).stripeHost
+    expect(hostOf('http://127.0.0.1:12111')).toEqual({ protocol: 'http', host: '127.0.0.1', port: 12_111 })
+    expect(hostOf('https://[::1]:443/')).toEqual({ protocol: 'https', host: '::1', port: 443 })
+    for (const STRIPE_API_URL of [
+      'https://stripe.example.com:443',
+      'http://localhost:12111',
+      'http://127.0.0.1',
+      'http://127.0.0.1:70000',
+      'http://127.0.0.1:80@stripe.example.com:80',
+      'http://user@127.0.0.1:80',
+      'http://127.0.0.1:80/v1',
+      'http://127.0.0.1.example.com:80',
+      'http://10.0.0.1:80',
+      'ftp://127.0.0.1:80',
+    ]) {
+      expect(refusal({ ENVIRONMENT, STRIPE_API_URL }).message).toContain('STRIPE_API_URL must be')
+    }
   })
 })
 

@@ -7,7 +7,7 @@ import type { Logger } from 'pino'
 import { ulid } from 'ulid'
 import { startApi } from '../../api/api.ts'
 import { createOrganization, type OrganizationKeys } from '../../commands/access/create-organization.ts'
-import { type Config, loadConfig } from '../../config/config.ts'
+import { type Config, loadConfig, type StripeHost } from '../../config/config.ts'
 import { createLog } from '../../config/log.ts'
 import { readMerchantIdentity } from '../../config/merchant-identity.ts'
 import { TIMEOUTS, type Timeouts } from '../../db/connection.ts'
@@ -17,7 +17,6 @@ import { type ApiAccess, rowSecurityCheck } from '../../db/row-security.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'
 import { ensureSigningKey } from '../../delivery/signing-keys.ts'
 import { freePort } from '../../dev/services/ports.ts'
-import type { GatewayOptions } from '../../gateways/gateways.ts'
 import { createMetrics, type Metrics } from '../../ops/metrics.ts'
 import { createReadiness } from '../../ops/readiness.ts'
 import type { ApplePayConnection } from '../../wallets/apple-pay.ts'
@@ -59,7 +58,7 @@ export interface ServiceOptions {
   readonly timeouts?: Timeouts
   /** How long a client may leave a response unread, in milliseconds; default as in production. */
   readonly unreadTimeout?: number
-  readonly stripeHost?: GatewayOptions['stripeHost']
+  readonly stripeHost?: StripeHost
   readonly temporalAddress?: string
   readonly applePay?: ApplePayConnection
 }
@@ -69,6 +68,7 @@ const CONNECT_TIMEOUT = 20_000
 
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
   const services = testServices()
+  const { stripeHost } = options
   const databaseUrl = options.databaseUrl ?? (await cloneTemplate())
   const port = await freePort()
   const config: Config = loadConfig({
@@ -76,6 +76,9 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     MASTER_KEY: randomBytes(32).toString('base64'),
     WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
     TEMPORAL_NAMESPACE: services.namespace,
+    ...(stripeHost === undefined
+      ? {}
+      : { STRIPE_API_URL: `${stripeHost.protocol}://${stripeHost.host}:${stripeHost.port}` }),
     ...options.settings,
   })
   const log: string[] = []
@@ -98,7 +101,6 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     required: databaseChecks(apiDatabase.orm, Date.now),
     degrading: rowSecurityCheck(apiDatabase.access),
   })
-  const stripe = options.stripeHost === undefined ? {} : { stripeHost: options.stripeHost }
   const api = await startApi(
     {
       config,
@@ -109,7 +111,6 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       metrics,
       log: logger,
       connectTimeout: CONNECT_TIMEOUT,
-      ...stripe,
       ...(options.unreadTimeout === undefined ? {} : { unreadTimeout: options.unreadTimeout }),
       merchantIdentity: readMerchantIdentity(config),
       applePay: options.applePay,
@@ -127,7 +128,6 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       workflowBundle: { codePath: services.bundlePath },
       metrics,
       log: logger,
-      ...stripe,
     })
   }
   let worker = options.worker === false ? null : startOne()

@@ -13,6 +13,7 @@ import {
   tagged,
   value,
 } from './page.ts'
+import { providerForm } from './provider-form.ts'
 
 /** The fields by the names of their members in `invalidFields`. */
 const MEMBERS: Readonly<Record<string, string>> = {
@@ -25,6 +26,8 @@ const MEMBERS: Readonly<Record<string, string>> = {
   'billingAddress.emails.0.value': 'email',
   'billingAddress.country': 'country',
 }
+/** What the provider's form made, or an example. */
+let adopted = 'pm_card_visa'
 const REMEMBERED = { organization: 'organization', key: 'publishable-key' } as const
 
 const VALIDATORS: Validators = {
@@ -50,6 +53,10 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-c
   button.addEventListener('click', () => void copy(button.dataset.copies ?? ''))
 }
 showCalls(null)
+providerForm((paymentMethod) => {
+  adopted = paymentMethod
+  showAdoption()
+})
 if (new URLSearchParams(location.search).has('returned')) showReturn()
 
 async function submit(): Promise<void> {
@@ -153,23 +160,31 @@ function showProblem(problem: ProblemResponse | null): void {
 
 /** Shows the requests that a server makes. What only the server knows stays a placeholder. */
 function showCalls(token: string | null): void {
-  const organization = encodeURIComponent(value('organization')).replaceAll("'", '%27') || 'org_…'
-  const base = new URL(`../organizations/${organization}/`, location.href).href.replaceAll('%E2%80%A6', '…')
-  const call = (path: string, body: string) =>
-    `curl -sS '${base}${path}' \\\n  -H "SVC-APIKEY: $SECRET_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '${body}'`
   const id = token ?? 'tok_…'
-  element('charge', HTMLElement).textContent = call(
+  showCall(
+    'charge',
     'transactions',
     `{\n    "type": "sale",\n    "customerId": "cus_…",\n    "currency": "EUR",\n    "amount": 9.9,\n    "paymentInstruction": {"token": "${id}"},\n    "redirectUrl": "${new URL('?returned', location.href).href}"\n  }`,
   )
-  element('adopt', HTMLElement).textContent = call(
+  showCall('keep', 'payment-instruments', `{\n    "customerId": "cus_…",\n    "token": "${id}"\n  }`)
+  showAdoption()
+  const link = element('provider-link', HTMLAnchorElement)
+  link.href = `?${new URLSearchParams({ organization: value('organization') })}`
+}
+
+function showAdoption(): void {
+  showCall(
+    'adopt',
     'payment-instruments',
-    '{\n    "customerId": "cus_…",\n    "referenceData": {"paymentMethod": "pm_card_visa"}\n  }',
+    `{\n    "customerId": "cus_…",\n    "referenceData": {"paymentMethod": "${adopted}"}\n  }`,
   )
-  element('keep', HTMLElement).textContent = call(
-    'payment-instruments',
-    `{\n    "customerId": "cus_…",\n    "token": "${id}"\n  }`,
-  )
+}
+
+function showCall(id: string, path: string, body: string): void {
+  const organization = encodeURIComponent(value('organization')).replaceAll("'", '%27') || 'org_…'
+  const base = new URL(`../organizations/${organization}/`, location.href).href.replaceAll('%E2%80%A6', '…')
+  element(id, HTMLElement).textContent =
+    `curl -sS '${base}${path}' \\\n  -H "SVC-APIKEY: $SECRET_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '${body}'`
 }
 
 function showReturn(): void {
