@@ -6,15 +6,17 @@ export interface Page {
 
 /** Specification 4. */
 const LARGEST_OFFSET = 1000
+/** Characters. Clients and proxies refuse a response whose headers are too large. */
+const LONGEST_LINK = 4_096
 
-/** Returns the counts and `Link` (RFC 8288). `url` is that of the request, with its query. */
+/** Returns the counts and `Link` (RFC 8288), if the URL of the request, with its query, is short enough. */
 export function pageHeaders(page: Page, url: string): Record<string, string> {
-  const links = pageLinks(page, url)
+  const link = pageLinks(page, url).join(', ')
   return {
     'Pagination-Total': String(page.total),
     'Pagination-Limit': String(page.limit),
     'Pagination-Offset': String(page.offset),
-    ...(links.length === 0 ? {} : { Link: links.join(', ') }),
+    ...(link === '' || link.length > LONGEST_LINK ? {} : { Link: link }),
   }
 }
 
