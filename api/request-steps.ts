@@ -22,6 +22,7 @@ import type { Metrics } from '../ops/metrics.ts'
 import type { Wallet } from '../wallets/port.ts'
 import {
   type Credential,
+  challenge,
   authenticate as findCredential,
   authorize as requirePermission,
 } from './http/authentication.ts'
@@ -123,6 +124,7 @@ export function stepsOf(
   const authenticate: Step = async (ctx, next) => {
     const { state } = ctx
     state.operationId = route.operationId
+    state.challenge = challenge(route.accepts)
     ctx.set({ ...operationHeaders(route) })
     state.em = orm.em.fork()
     state.params = storable(ctx.params as Record<string, string>)

@@ -148,6 +148,8 @@ function problems(baseUrl: string): Koa.Middleware<ApiState> {
       const problem = problemOf(error)
       if (problem.status >= 500) ctx.state.log.error({ err: problem.cause ?? error }, problem.message)
       ctx.status = problem.status
+      const { challenge } = ctx.state
+      if (problem.status === 401 && challenge !== undefined) ctx.set('WWW-Authenticate', challenge)
       ctx.set({ ...problem.extras.headers })
       ctx.set('Content-Type', 'application/problem+json')
       ctx.set('Cache-Control', 'no-store')

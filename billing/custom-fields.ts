@@ -4,6 +4,7 @@ import { RE2JS } from 're2js'
 import { canonicalJson } from './canonical-json.ts'
 import type { FieldCode, FieldProblem, InvalidField } from './errors.ts'
 import { amountOf, amountProblem } from './money.ts'
+import { ownValue } from './own-value.ts'
 
 export const CUSTOM_FIELD_TYPES = [
   'array',
@@ -79,24 +80,21 @@ export function checkedCustomFields(
   given: CustomValues,
   stored: CustomValues | null,
 ): { readonly values: CustomValues; readonly problems: readonly InvalidField[] } {
-  const values: Record<string, unknown> = { ...given }
+  // Not an object: a field may be named __proto__.
+  const values = new Map(Object.entries(given))
   const problems: InvalidField[] = []
   for (const definition of definitions) {
     const { name, constraints } = definition
-    const known = ownValue(stored ?? {}, name)
-    const isNamed = Object.hasOwn(values, name)
-    if (stored === null && !isNamed && constraints.default !== undefined) values[name] = constraints.default
-    const value = ownValue(values, name)
+    const known = ownValue(stored, name) ?? null
+    if (stored === null && !values.has(name) && constraints.default !== undefined)
+      values.set(name, constraints.default)
+    const value = values.get(name) ?? null
     if (stored !== null && canonicalJson(value) === canonicalJson(known)) continue
     const missing = constraints.required ? wrong('required', 'is required') : null
     const problem = value === null ? missing : valueProblem(definition, value)
     if (problem !== null) problems.push({ field: `customFields.${name}`, ...problem })
   }
-  return { values, problems }
-}
-
-function ownValue(values: CustomValues, name: string): unknown {
-  return Object.hasOwn(values, name) ? (values[name] ?? null) : null
+  return { values: Object.fromEntries(values), problems }
 }
 
 function valueProblem({ type, constraints }: FieldDefinition, value: unknown): FieldProblem | null {

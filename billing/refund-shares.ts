@@ -1,5 +1,6 @@
 /** How refunds of a sale are distributed over the invoices that it paid. */
 import { isZero, Money, sumOf } from './money.ts'
+import { ownValue } from './own-value.ts'
 
 export interface Paid {
   readonly amount: string
@@ -25,7 +26,7 @@ export function refundableOfInvoice(
   invoiceId: string,
 ): string {
   const got = sumOf(paid.payments.flatMap(([id, amount]) => (id === invoiceId ? [amount] : [])))
-  const back = sumOf(refunds.flatMap(({ shares }) => shares[invoiceId] ?? []))
+  const back = sumOf(refunds.flatMap(({ shares }) => ownValue(shares, invoiceId) ?? []))
   return Money.min(atLeastZero(new Money(got).minus(back)), refundable(paid, refunds)).toFixed()
 }
 
@@ -68,13 +69,13 @@ export function sharesOf(
   amount: string,
 ): Record<string, string> {
   let rest = atLeastZero(new Money(amount).minus(unusedOf(paid, refunds)))
-  const shares: Record<string, string> = {}
+  const shares = new Map<string, string>()
   for (const [id] of paid.payments.toReversed()) {
     const share = Money.min(rest, refundableOfInvoice(paid, refunds, id)).toFixed()
-    if (!isZero(share)) shares[id] = share
+    if (!isZero(share)) shares.set(id, share)
     rest = new Money(rest).minus(share).toFixed()
   }
-  return shares
+  return Object.fromEntries(shares)
 }
 
 /** Parts of a sale that pay back nothing but what they paid for. */

@@ -1,5 +1,6 @@
 /** Taxes of invoice lines: rates in, amounts to the cent out. Amounts are exact decimal strings in the currency's units. */
 import { lineAmount, Money, splitAmount, sumOf, sumOfMoney } from './money.ts'
+import { ownValue } from './own-value.ts'
 
 /** A tax of a place. */
 export interface TaxRate {
@@ -178,7 +179,7 @@ function groupsOf(lines: readonly TaxableLine[], terms: TaxTerms | null): Iterab
 
 function ratesFor({ type, productId }: TaxableLine, terms: TaxTerms): readonly TaxRate[] {
   if (type === 'shipping') return terms.shipping
-  return terms.byProduct[productId ?? ''] ?? terms.rates
+  return ownValue(terms.byProduct, productId ?? '') ?? terms.rates
 }
 
 function rateOf({ amount: _, isIncluded: __, ...rate }: LineTax): TaxRate {

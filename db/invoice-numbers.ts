@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Contact } from '../billing/contacts.ts'
+import { ownValue } from '../billing/own-value.ts'
 import type { Invoice } from './entities/index.ts'
 import type { Issuer, TaxIdNumber } from './entities/invoice.ts'
 import { statement } from './statement.ts'
@@ -46,7 +47,7 @@ export async function numberInvoices(
   if (given === undefined) throw new Error(`invoices of an unknown organization: ${organizationId}`)
   let number = given.last_number - invoices.length
   for (const invoice of invoices.toSorted((one, other) => issueTime(one) - issueTime(other))) {
-    const recipient = given.recipients?.[invoice.customerId]
+    const recipient = ownValue(given.recipients, invoice.customerId)
     number += 1
     invoice.invoiceNumber = number
     invoice.issuer = given.issuer

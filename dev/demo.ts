@@ -110,7 +110,7 @@ async function makeDemo(
       richDescription: null,
       productId: null,
       currency: 'EUR',
-      pricing: { formula: 'fixed-fee', price: '9.90' },
+      pricing: { formula: 'fixed-fee', price: '9.9' },
       recurringInterval: { unit: 'month', length: 1, limit: null },
       trial: null,
       isTrialOnly: false,

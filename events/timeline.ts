@@ -2,6 +2,7 @@ import type { EventType } from '../billing/event-types.ts'
 import type { InvoiceStatus } from '../billing/invoices.ts'
 import { plainAmount } from '../billing/money.ts'
 import type { Cause } from '../billing/order.ts'
+import { ownValue } from '../billing/own-value.ts'
 import type { CouponRedemption, CreditMemo, Dispute, Transaction } from '../db/entities/index.ts'
 import type { NewTimelineEntry } from '../db/outbox.ts'
 
@@ -117,7 +118,7 @@ export function refundedEntries(
   { amount, shares }: Pick<Transaction, 'amount' | 'shares'>,
   occurredTime: Date,
 ): NewTimelineEntry[] {
-  const invoiceIds = sale.invoiceIds.filter((id) => shares[id] !== undefined)
+  const invoiceIds = sale.invoiceIds.filter((id) => ownValue(shares, id) !== undefined)
   return transactionEntries({ ...sale, invoiceIds }, 'transaction-refunded', occurredTime, { amount })
 }
 

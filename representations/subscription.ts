@@ -1,4 +1,5 @@
 import { currencySign, jsonAmount } from '../billing/money.ts'
+import { ownValue } from '../billing/own-value.ts'
 import { subtotal } from '../billing/proration.ts'
 import type { Subscription } from '../db/entities/index.ts'
 import { isInlinePlan, type OrderItem, type UsageLimits } from '../db/entities/subscription.ts'
@@ -139,7 +140,7 @@ function presentItemPlan(plan: OrderItem['plan']) {
 
 /** True if the plan has a newer revision than the item was priced with. */
 export function isGrandfathered(item: OrderItem, newest: Readonly<Record<string, number>>): boolean {
-  return !isInlinePlan(item.plan) && (newest[item.plan.id] ?? 0) > item.priced.revision
+  return !isInlinePlan(item.plan) && (ownValue(newest, item.plan.id) ?? 0) > item.priced.revision
 }
 
 function time(value: Date | null | undefined): string | null {

@@ -50,17 +50,13 @@ export async function authenticate(
   ctx: Context,
   em: EntityManager,
   { installation, readCustomerToken }: CredentialSources,
-  {
-    accepts,
-    secretInAuthorization = false,
-  }: { readonly accepts: readonly KeyForm[]; readonly secretInAuthorization?: boolean },
+  { secretInAuthorization = false }: { readonly secretInAuthorization?: boolean },
 ): Promise<Credential> {
-  const unauthorized = (detail: string) =>
-    new Problem('unauthorized', detail, { headers: { 'WWW-Authenticate': challenge(accepts) } })
+  const unauthorized = (detail: string) => new Problem('unauthorized', detail)
   const key = ctx.get(KEY_HEADER)
   const authorization = ctx.get('Authorization')
-  if (key !== '' && authorization !== '') {
-    throw unauthorized(`Send one credential: ${KEY_HEADER} or Authorization, not both.`)
+  if ([KEY_HEADER, 'Authorization'].flatMap((name) => valuesOf(ctx, name)).length > 1) {
+    throw unauthorized(`Send one credential: ${KEY_HEADER} or Authorization, not both, and once.`)
   }
   if (key === '' && authorization === '')
     throw unauthorized(`Send a key: a secret one in the ${KEY_HEADER} header.`)
@@ -68,7 +64,7 @@ export async function authenticate(
     throw unauthorized(`Send the secret key in the ${KEY_HEADER} header.`)
   }
   if (key.startsWith('pk_')) {
-    throw new Problem('unauthorized', `Send the publishable key in Authorization, not in ${KEY_HEADER}.`)
+    throw unauthorized(`Send the publishable key in Authorization, not in ${KEY_HEADER}.`)
   }
   const [, jwt] = /^Bearer +(.*)$/i.exec(authorization) ?? []
   if (jwt !== undefined) {
@@ -90,8 +86,13 @@ export async function authenticate(
   }
 }
 
+/** Node passes only the first of several `Authorization` headers on. */
+function valuesOf(ctx: Context, header: string): string[] {
+  return (ctx.req.headersDistinct[header.toLowerCase()] ?? []).filter((value) => value !== '')
+}
+
 /** Returns the challenges (RFC 9110) for the credentials that an operation accepts. */
-function challenge(accepts: readonly KeyForm[]): string {
+export function challenge(accepts: readonly KeyForm[]): string {
   const apiKey = `ApiKey realm="organization", header="${KEY_HEADER}"`
   return accepts.includes('customer') ? `${apiKey}, Bearer realm="organization"` : apiKey
 }

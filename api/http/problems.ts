@@ -167,8 +167,8 @@ export function requireNoInvalidFields(
   code: 'validation-error' | 'malformed-request',
   fields: Iterable<InvalidField>,
 ): void {
-  const [first, ...others] = fields
-  if (first !== undefined) throw invalidFieldsProblem(code, [first, ...others])
+  const problem = invalidFieldsProblem(code, fields)
+  if (problem.extras.invalidFields?.length !== 0) throw problem
 }
 
 /** Returns the problem of any error. An internal error has a fixed text. */

@@ -5,6 +5,8 @@ export interface ApiState {
   requestId: string
   operationId?: string
   credential?: Credential
+  /** `WWW-Authenticate` of a response that is 401. */
+  challenge?: string
   log: Logger
   params?: Record<string, string>
   given?: unknown

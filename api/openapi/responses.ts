@@ -45,7 +45,7 @@ export const HEADERS = {
   },
   Link: {
     description:
-      'Links to other pages (RFC 8288), with the relations `first`, `prev`, `next` and `last`. There is none to a page that does not exist or whose offset would exceed 1000.',
+      'Links to other pages (RFC 8288), with the relations `first`, `prev`, `next` and `last`. There is none to a page that does not exist or whose offset would exceed 1000, and the header is left out if its links are too long together.',
     schema: TEXT,
     example:
       '<https://billing.example/organizations/org_01K3Z9V6T4Q8W2E5R7Y1X0C3B6/customers?limit=100&offset=100>; rel="next"',
@@ -99,6 +99,12 @@ export const HEADERS = {
     schema: INTEGER,
     example: 5,
   },
+  WwwAuthenticate: {
+    description: 'The credentials that the operation accepts (RFC 9110).',
+    required: true,
+    schema: TEXT,
+    example: 'ApiKey realm="organization", header="SVC-APIKEY"',
+  },
   IdempotencyReplayed: {
     description:
       '`true` if this is the stored response of an earlier request with the same `Idempotency-Key`.',
@@ -117,6 +123,7 @@ const WIRE_NAMES: Readonly<Partial<Record<keyof typeof HEADERS, string>>> = {
   RateLimitPolicy: 'RateLimit-Policy',
   RateLimitRetryAfter: 'X-RateLimit-Retry-After',
   RetryAfter: 'Retry-After',
+  WwwAuthenticate: 'WWW-Authenticate',
   IdempotencyReplayed: 'Idempotency-Replayed',
 }
 
@@ -275,7 +282,7 @@ function problemResponse(status: number, codes: readonly ProblemCode[], baseUrl:
     description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].meaning}`).join('\n\n'),
     headers: headers(
       'RequestId',
-      ...(status === 401 ? [] : RATE),
+      ...(status === 401 ? (['WwwAuthenticate'] as const) : RATE),
       ...(status === 429 ? (['RateLimitRetryAfter', 'RetryAfter'] as const) : []),
       ...(status === 503 ? (['RetryAfter'] as const) : []),
       ...(status === 409 || status === 422 ? (['IdempotencyReplayed'] as const) : []),

@@ -75,12 +75,15 @@ export async function postGatewayAccount(context: OperationContext, newId: () =>
 }
 
 export async function putGatewayAccount(context: OperationContext): Promise<OperationResponse> {
+  const account = await findAccount(context)
+  requirePreconditions(context.preconditions, account?.revision ?? null)
   await requireAcceptedCredentials(context, bodyIfValid<GatewayAccount>(context))
   return await upsert(context, gatewayAccounts, gatewayAccountWriter)
 }
 
 export async function patchGatewayAccount(context: OperationContext): Promise<OperationResponse> {
-  const { gatewayName } = await readAccount(context)
+  const { gatewayName, revision } = await readAccount(context)
+  requirePreconditions(context.preconditions, revision)
   const given = bodyIfValid<GatewayAccountPatch>(context)
   await requireAcceptedCredentials(context, given === null ? null : { ...given, gatewayName })
   return await changed(context, async (unit, row) => {
@@ -147,11 +150,18 @@ async function changed(
   })
 }
 
-async function readAccount({ em, organizationId, params }: OperationContext): Promise<GatewayAccountRow> {
-  const id = params.id ?? ''
-  const row = await em.findOne(GatewayAccountRow, { organizationId, id })
-  if (row === null) throw notFound(gatewayAccounts, id)
+async function readAccount(context: OperationContext): Promise<GatewayAccountRow> {
+  const row = await findAccount(context)
+  if (row === null) throw notFound(gatewayAccounts, context.params.id ?? '')
   return row
+}
+
+async function findAccount({
+  em,
+  organizationId,
+  params,
+}: OperationContext): Promise<GatewayAccountRow | null> {
+  return await em.findOne(GatewayAccountRow, { organizationId, id: params.id ?? '' })
 }
 
 /** Returns null where the operation will refuse the body: providers are asked about valid bodies only. */

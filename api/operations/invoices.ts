@@ -1,6 +1,7 @@
 import { abandonInvoice, reissueInvoice } from '../../billing/invoice-commands.ts'
 import type { Order, Transition } from '../../billing/order.ts'
 import { voidInvoice } from '../../billing/order-commands.ts'
+import { ownValue } from '../../billing/own-value.ts'
 import { actOnInvoice, lockInvoice } from '../../commands/invoices/act-on-invoice.ts'
 import {
   Invoice as InvoiceRow,
@@ -139,7 +140,7 @@ export async function getTransactionAllocations(context: OperationContext): Prom
   const invoice = await readInvoice(context)
   const transactions = (await transactionsOf([invoice], context)).get(invoice.id) ?? []
   const allocations = transactions.flatMap((transaction) => {
-    const amount = transaction.payments?.[invoice.id]
+    const amount = ownValue(transaction.payments, invoice.id)
     return amount === undefined ? [] : [presentAllocation(invoice, transaction, amount, context.baseUrl)]
   })
   const { items, page } = pageOf(allocations, context.query as unknown as Range)

@@ -47,8 +47,8 @@ export async function resendWebhook(context: OperationContext): Promise<Operatio
   const id = params.id ?? ''
   return await context.commit(async (unit) => {
     const attempt = await unit.em.findOne(DeliveryAttempt, { organizationId, id })
-    if (attempt === null) throw notFound(webhookTracking, id)
-    await resendDelivery(unit, attempt.deliveryId)
+    if (attempt === null || !(await resendDelivery(unit, attempt.deliveryId)))
+      throw notFound(webhookTracking, id)
     return {}
   })
 }

@@ -77,6 +77,9 @@ function valuesOf(body: Webhook): WebhookValues {
 
 /** Resends what failed since an instant, for a receiver that was away. */
 export async function postRecovery(context: OperationContext): Promise<OperationResponse> {
+  const { em, organizationId } = context
+  const id = context.params.id ?? ''
+  if ((await em.count(WebhookRow, { organizationId, id })) === 0) throw notFound(webhooks, id)
   const { since } = context.body<WebhookRecovery>()
   const instant = new Date(since)
   if (instant > context.now()) {
@@ -84,7 +87,6 @@ export async function postRecovery(context: OperationContext): Promise<Operation
       { field: 'since', code: 'out-of-range', message: 'must not be in the future' },
     ])
   }
-  const id = context.params.id ?? ''
   return await context.commit(async (unit) => {
     const deliveries = await recoverWebhook(unit, id, instant)
     if (deliveries === null) throw notFound(webhooks, id)

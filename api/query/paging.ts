@@ -29,20 +29,23 @@ export interface Page {
   readonly offset: number
 }
 
+/** Characters. Clients and proxies refuse a response whose headers are too large. */
+const LONGEST_LINK = 4_096
+
 export type Range = Omit<Page, 'total'>
 
 export function pageOf<T>(all: readonly T[], { limit, offset }: Range): { items: T[]; page: Page } {
   return { items: all.slice(offset, offset + limit), page: { total: all.length, limit, offset } }
 }
 
-/** Returns the counts and `Link`. `url` is that of the request, with its query. */
+/** Returns the counts and `Link` (RFC 8288), if the URL of the request, with its query, is short enough. */
 export function pageHeaders(page: Page, url: string): Record<string, string> {
-  const links = pageLinks(page, url)
+  const link = pageLinks(page, url).join(', ')
   return {
     'Pagination-Total': String(page.total),
     'Pagination-Limit': String(page.limit),
     'Pagination-Offset': String(page.offset),
-    ...(links.length === 0 ? {} : { Link: links.join(', ') }),
+    ...(link === '' || link.length > LONGEST_LINK ? {} : { Link: link }),
   }
 }
 

@@ -5,7 +5,7 @@ import type { InvalidField } from '../../billing/errors.ts'
 export function unknownMembers(resource: TSchema, fields: unknown): InvalidField[] {
   const { properties = {} } = resource as { properties?: Record<string, { writeOnly?: boolean }> }
   const unknown = namesOf(fields).filter(
-    (name) => properties[name] === undefined || properties[name].writeOnly,
+    (name) => !Object.hasOwn(properties, name) || properties[name]?.writeOnly,
   )
   if (unknown.length === 0) return []
   return [{ field: 'fields', code: 'not-one-of', message: `does not support ${unknown.join(', ')}` }]

@@ -209,7 +209,7 @@ export function writablePart(resource: TSchema, body: unknown): unknown {
   if (body === null || typeof body !== 'object' || properties === undefined) return body
   return Object.fromEntries(
     Object.entries(body).flatMap(([name, value]) => {
-      const member = properties[name]
+      const member = Object.hasOwn(properties, name) ? properties[name] : undefined
       return member === undefined || member.readOnly === true || 'x-neutral' in member
         ? []
         : [[name, writablePart(member as TSchema, value)]]

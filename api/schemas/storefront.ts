@@ -181,6 +181,8 @@ export const StorefrontPlan = Type.Pick(
   [
     ...RESOURCE,
     'name',
+    'description',
+    'richDescription',
     'productId',
     'currency',
     'pricing',

@@ -42,13 +42,28 @@ export function maskedBody(text: string | null): string | null {
     ? null
     : masked(text.slice(0, LONGEST_BODY + MARGIN))
         .slice(0, LONGEST_BODY)
+        .replaceAll('\0', '\uFFFD')
         .toWellFormed()
 }
 
 export function maskedLine(text: string): string {
-  return withoutSecretValues(text.slice(0, LONGEST_LINE + MARGIN))
-    .slice(0, LONGEST_LINE)
-    .toWellFormed()
+  return storableLine(withoutSecretValues(text.slice(0, LONGEST_LINE + MARGIN)))
+}
+
+function storableLine(text: string): string {
+  return text.slice(0, LONGEST_LINE).replaceAll('\0', '\uFFFD').toWellFormed()
+}
+
+/** A URL with a secret in it is returned decoded, because a secret can be encoded in many ways. */
+export function maskedUrl(url: string, secrets: readonly string[]): string {
+  const decoded = url.replaceAll('+', ' ').replaceAll(/(?:%[\da-f]{2})+/gi, decodedBytes)
+  const known = secrets.filter((secret) => secret !== '')
+  const shown = maskedLine(known.reduce((text, secret) => text.replaceAll(secret, MASK), decoded))
+  return shown === storableLine(decoded) ? maskedLine(url) : shown
+}
+
+function decodedBytes(encoded: string): string {
+  return Buffer.from(encoded.replaceAll('%', ''), 'hex').toString()
 }
 
 /** Headers of a credential keep their names alone. */
@@ -72,5 +87,5 @@ function masked(text: string): string {
 }
 
 function withoutSecretValues(text: string): string {
-  return withoutCardNumbers(text.replaceAll(VALUES, MASK)).replaceAll('\0', '\uFFFD')
+  return withoutCardNumbers(text.replaceAll(VALUES, MASK))
 }

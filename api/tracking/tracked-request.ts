@@ -1,7 +1,7 @@
 import type { Context } from 'koa'
 import { ID_PATTERN } from '../../billing/id-format.ts'
 import type { Credential } from '../http/authentication.ts'
-import { maskedBody, maskedHeaders, maskedLine } from './masking.ts'
+import { maskedBody, maskedHeaders, maskedLine, maskedUrl } from './masking.ts'
 
 export interface TrackedRequest {
   readonly organization_id: string
@@ -44,7 +44,10 @@ export function trackedRequest(ctx: Context, facts: TrackedFacts, baseUrl: strin
     organization_id: credential.organizationId,
     id: facts.id,
     status: ctx.status,
-    url: maskedLine(withoutTokens(`${baseUrl}${ctx.originalUrl}`, params)),
+    url: maskedUrl(
+      `${baseUrl}${ctx.originalUrl}`,
+      SECRET_PARAMETERS.flatMap((name) => params[name] ?? []),
+    ),
     route: facts.route,
     method: ctx.method,
     request: maskedBody(given == null ? null : JSON.stringify(given)),
@@ -62,13 +65,6 @@ export function trackedRequest(ctx: Context, facts: TrackedFacts, baseUrl: strin
 }
 
 const SECRET_PARAMETERS = ['token']
-
-function withoutTokens(url: string, params: Readonly<Record<string, string>>): string {
-  return SECRET_PARAMETERS.reduce((text, name) => {
-    const value = params[name]
-    return value === undefined || value === '' ? text : text.replaceAll(encodeURIComponent(value), '***')
-  }, url)
-}
 
 const MOST_IDS = 50
 const ID = new RegExp(ID_PATTERN)

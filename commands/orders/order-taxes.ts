@@ -1,5 +1,6 @@
 /** Which taxes orders bear: what their organization, customers and products say, and the calculator of the organization. */
 import type { Contact } from '../../billing/contacts.ts'
+import { ownValue } from '../../billing/own-value.ts'
 import type { TaxedParty, TaxId } from '../../billing/tax-ids.ts'
 import { NO_TAXES, type TaxSettings } from '../../billing/tax-settings.ts'
 import type { TaxSchedule } from '../../billing/taxes.ts'
@@ -69,14 +70,14 @@ export async function readTaxes(
   return new Map(
     await Promise.all(
       orders.map(async (order): Promise<[string, TaxSchedule]> => {
-        const customer = found.customers?.[order.customerId] ?? NOBODY
+        const customer = ownValue(found.customers, order.customerId) ?? NOBODY
         const place = [order.deliveryAddress, order.billingAddress, customer].find(
           (one) => one?.country != null,
         )
         const { country = null, region = null } = place ?? NOBODY
         const products = productsOf(order).map((id) => ({
           id,
-          taxCategoryId: found.categories?.[id] ?? null,
+          taxCategoryId: ownValue(found.categories, id) ?? null,
         }))
         const request = { currency: order.currency, seller, products }
         return [

@@ -10,6 +10,7 @@ import {
   refundInvoice,
   timeOutCharge,
 } from '../../billing/order-payments.ts'
+import { ownValue } from '../../billing/own-value.ts'
 import { Dispute, Invoice, type Subscription, type Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -121,14 +122,14 @@ export async function payInvoices(
 ): Promise<void> {
   if (transaction.invoiceIds.length === 0) return
   let left = new Money(transaction.amount)
-  const payments: Record<string, string> = {}
+  const payments = new Map<string, string>()
   await applyToInvoices(unit, invoices, transaction, ({ id, record, sequence, instant }) => {
     const { transition, used } = receivePayment(record.order, instant, sequence, left.toFixed())
-    if (!isZero(used)) payments[id] = used
+    if (!isZero(used)) payments.set(id, used)
     left = left.minus(used)
     return transition
   })
-  transaction.payments = payments
+  transaction.payments = Object.fromEntries(payments)
   await disputePaid(unit, transaction, invoices)
   if (left.greaterThan(0)) await refundOwed(unit, transaction)
 }
@@ -147,7 +148,7 @@ export async function payFromRest(
     null,
     ({ record, sequence, instant }) => receivePayment(record.order, instant, sequence, amount).transition,
   )
-  const known = sale.payments?.[id] ?? '0'
+  const known = ownValue(sale.payments, id) ?? '0'
   sale.payments = { ...sale.payments, [id]: new Money(known).plus(amount).toFixed() }
   sale.invoiceIds = [...new Set([...sale.invoiceIds, id])]
   if (row.subscriptionId != null)
@@ -163,7 +164,7 @@ async function disputePaid(
   invoices: readonly LockedInvoice[],
 ): Promise<void> {
   if (!(await isDisputed(unit, sale))) return
-  const paid = invoices.filter(({ id }) => sale.payments?.[id] !== undefined)
+  const paid = invoices.filter(({ id }) => ownValue(sale.payments, id) !== undefined)
   await disputeInvoices(unit, paid, () => true)
 }
 
@@ -214,9 +215,9 @@ export async function refundInvoices(
   { shares, creditMemoId }: Transaction,
   invoices: readonly LockedInvoice[],
 ): Promise<void> {
-  const touched = invoices.filter(({ id }) => shares[id] !== undefined)
+  const touched = invoices.filter(({ id }) => ownValue(shares, id) !== undefined)
   await applyToInvoices(unit, touched, null, ({ id, record, sequence, instant }) =>
-    refundInvoice(record.order, instant, sequence, shares[id] ?? '0', creditMemoId != null),
+    refundInvoice(record.order, instant, sequence, ownValue(shares, id) ?? '0', creditMemoId != null),
   )
 }
 

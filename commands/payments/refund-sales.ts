@@ -1,5 +1,6 @@
 /** Automatic refunds: a debt stays on the sale, however often the gateway declines (docs/adr/0027). */
 import { isZero, sumOf } from '../../billing/money.ts'
+import { ownValue } from '../../billing/own-value.ts'
 import { nextRefundTime, REFUND_WAITS } from '../../billing/refund-schedule.ts'
 import { type CountedRefund, type Debt, debtsOf, type Paid } from '../../billing/refund-shares.ts'
 import { statusOf } from '../../billing/transactions.ts'
@@ -45,7 +46,9 @@ export async function refundUndelivered(unit: UnitOfWork, records: readonly Invo
   for (const { id } of sales) {
     const sale = await lockRow(unit, Transaction, id)
     if (sale === null) continue
-    const paid = voided.map(({ invoiceId }) => invoiceId).filter((one) => sale.payments?.[one] !== undefined)
+    const paid = voided
+      .map(({ invoiceId }) => invoiceId)
+      .filter((one) => ownValue(sale.payments, one) !== undefined)
     sale.undelivered = [...new Set([...sale.undelivered, ...paid])]
     await refundOwed(unit, sale)
   }
@@ -137,7 +140,7 @@ export function paidOf({ amount, payments, invoiceIds }: Transaction): Paid {
   return {
     amount,
     payments: invoiceIds.flatMap((id) => {
-      const got = payments?.[id]
+      const got = ownValue(payments, id)
       return got === undefined ? [] : [[id, got] as const]
     }),
   }

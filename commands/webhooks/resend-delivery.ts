@@ -4,11 +4,11 @@ import { Delivery, Webhook } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 
-/** Does not affect the schedule. Throws ConflictError when the webhook is inactive or deleted. */
-export async function resendDelivery(unit: UnitOfWork, deliveryId: string): Promise<void> {
+/** Does not affect the schedule. False: the delivery has been removed. Throws ConflictError when the webhook is inactive or deleted. */
+export async function resendDelivery(unit: UnitOfWork, deliveryId: string): Promise<boolean> {
   const { em, organizationId } = unit
   const delivery = await lockRow(unit, Delivery, deliveryId)
-  if (delivery === null) throw new Error(`the delivery ${deliveryId} is gone`)
+  if (delivery === null) return false
   const webhook = await em.findOne(Webhook, { organizationId, id: delivery.webhookId })
   if (webhook?.status !== 'active') {
     throw new ConflictError(
@@ -18,7 +18,8 @@ export async function resendDelivery(unit: UnitOfWork, deliveryId: string): Prom
     )
   }
   // The first attempt is due already.
-  if (delivery.status === 'waiting') return
+  if (delivery.status === 'waiting') return true
   delivery.resendDue = true
   unit.nudge(RESEND_CHANNEL)
+  return true
 }

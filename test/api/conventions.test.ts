@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { isUpsert } from '../../api/openapi/parameters.ts'
 import { ROUTES } from '../../api/routes.ts'
 import { apiClient } from '../support/api-client.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
@@ -255,6 +256,47 @@ describe('every resource', () => {
       })
     }
   })
+
+  test('that does not exist is told before what is wrong with the body: 404', async () => {
+    const given = ROUTES.filter(
+      (route) =>
+        route.takesBody && route.accepts.includes('secret') && route.path.includes('{') && !isUpsert(route),
+    )
+    const was: Record<string, number> = {}
+    for (const { operationId, method, path } of given) {
+      const response = await merchant.api.send(method, path.replaceAll(/\{\w+\}/g, 'absent'), {
+        body: '{"colour":"red"}',
+        headers: { 'Content-Type': 'application/json' },
+      })
+      was[operationId] = response.status
+    }
+    expect(was).toEqual(Object.fromEntries(given.map(({ operationId }) => [operationId, 404])))
+    expect(given.length).toBeGreaterThan(20)
+  })
+
+  test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])(
+    'has no member %s, which every object inherits: 400',
+    async (name) => {
+      for (const query of [
+        `fields=${name}`,
+        `sort=${name}`,
+        `filter=${name}:1`,
+        `expand=${name}`,
+        `${name}=1`,
+      ]) {
+        const response = await merchant.api.get(`customers?${query}`)
+        expectProblem(response, 400, 'malformed-request')
+      }
+      expectProblem(await merchant.api.get(`custom-fields/${name}`), 404, 'not-found')
+      expectProblem(await merchant.api.get(`/problems/${name}`), 404, 'not-found')
+      const body = JSON.stringify({ name: 'W' }).replace('{', `{"${name}":1,`)
+      const response = await merchant.api.send('POST', 'websites', {
+        body,
+        headers: { 'Content-Type': 'application/json' },
+      })
+      expect(expectProblem(response, 422, 'validation-error')).toEqual([name])
+    },
+  )
 
   test('keeps the time of its creation and has another of its change', async () => {
     const { body } = await merchant.api.post('websites', { name: 'One' })

@@ -150,6 +150,7 @@ describe('a response of an operation', () => {
     ['an unknown key', { 'SVC-APIKEY': 'sk_sandbox_nobody' }],
     ['two credentials', { 'SVC-APIKEY': 'sk_sandbox_1', Authorization: 'sk_sandbox_1' }],
     ['a secret key in the wrong header', { Authorization: 'sk_sandbox_1' }],
+    ['a publishable key in the wrong header', { 'SVC-APIKEY': 'pk_sandbox_1' }],
     ['an unknown JWT', { Authorization: 'Bearer a.b.c' }],
   ])('to %s asks for a credential: WWW-Authenticate', async (_, credential) => {
     const stranger = apiClient(service.baseUrl, merchant.organizationId, credential as Record<string, string>)
@@ -157,6 +158,33 @@ describe('a response of an operation', () => {
     expectProblem(response, 401, 'unauthorized')
     expect(response.headers.get('www-authenticate')).toBe('ApiKey realm="organization", header="SVC-APIKEY"')
   })
+})
+
+test('a wrong password is told with what to send: WWW-Authenticate', async () => {
+  const browser = apiClient(service.baseUrl, merchant.organizationId, {
+    Authorization: merchant.publishableKey,
+  })
+  const response = await browser.post('authentication-tokens', { username: 'nobody', password: 'wrong' })
+  expectProblem(response, 401, 'unauthorized')
+  expect(response.headers.get('www-authenticate')).toBe('ApiKey realm="organization", header="SVC-APIKEY"')
+})
+
+test.each([
+  ['SVC-APIKEY', () => merchant.secretKey],
+  ['Authorization', () => merchant.publishableKey],
+])('%s that is sent twice is two credentials: 401', async (name, value) => {
+  const isSecret = name === 'SVC-APIKEY'
+  const response = await rawRequest(service.baseUrl, [
+    `GET /organizations/${merchant.organizationId}/${isSecret ? 'websites' : 'tokens/tok_none'} HTTP/1.1`,
+    'Host: any',
+    `${name}: ${value()}`,
+    `${name}: ${value()}`,
+    'Connection: close',
+    '',
+    '',
+  ])
+  expect(response).toMatch(/^HTTP\/1\.1 401 /)
+  expect(response).toContain('Send one credential')
 })
 
 test.each(['/Organizations', '/ORGANIZATIONS', '/organizations'])('a path has one case: %s', async (root) => {

@@ -38,6 +38,17 @@ describe('the links of a page', () => {
   })
 })
 
+test('the links of a long query are left out, because clients refuse large headers', () => {
+  const headersOf = (length: number) =>
+    pageHeaders({ total: 9, limit: 1, offset: 4 }, `https://billing.example/x?q=${'a'.repeat(length)}`)
+  expect(Object.keys(offsets(headersOf(900).Link))).toEqual(['first', 'prev', 'next', 'last'])
+  expect(headersOf(15_000)).toEqual({
+    'Pagination-Total': '9',
+    'Pagination-Limit': '1',
+    'Pagination-Offset': '4',
+  })
+})
+
 describe('a list', () => {
   let service: TestService
 
@@ -58,6 +69,12 @@ describe('a list', () => {
       { name: 'B', url: 'https://b.example' },
     ])
     expect((await api.get('websites?limit=1&limit=2')).status).toBe(400)
+  })
+
+  test('is read by a client with as long a query as a request can have', async () => {
+    const { api } = await service.organization()
+    const { status, headers } = await api.get(`websites?q=${'a'.repeat(15_000)}`)
+    expect([status, headers.get('pagination-total'), headers.get('link')]).toEqual([200, '0', null])
   })
 
   test('can be read from link to link, and no item is missed', async () => {

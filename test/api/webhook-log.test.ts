@@ -213,6 +213,8 @@ describe('the log of deliveries', () => {
     expect((await resend(attempt)).status).toBe(409)
     await api.send('DELETE', `webhooks/${gone}`)
     expect((await resend(attempt)).status).toBe(409)
+    await sql('delete from deliveries where id = ?', [attempt.deliveryId])
+    expect((await resend(attempt)).status).toBe(404)
   })
 
   test('events can be listed and read by a receiver that missed them, with the outcome of each delivery', async () => {

@@ -99,6 +99,8 @@ describe('custom fields', () => {
     const definition = { name: 'toString', type: 'string', constraints: { required: true } } as const
     expect(checkedCustomFields([definition], {}, null).problems).toHaveLength(1)
     expect(checkedCustomFields([definition], { toString: 'x' }, null).problems).toEqual([])
+    const initial = { name: '__proto__', type: 'string', constraints: { default: 'x' } } as const
+    expect(Object.entries(checkedCustomFields([initial], {}, null).values)).toEqual([['__proto__', 'x']])
   })
 })
 

@@ -125,6 +125,12 @@ describe('the taxes of an invoice', () => {
     expect(invoice.amount).toBe('129.7')
   })
 
+  test('of a product without rates of its own are the general ones, whatever its id', () => {
+    const lines = ['__proto__', 'constructor', 'toString'].map((productId) => line('100', { productId }))
+    const invoice = priced(lines, [], 'EUR', at19({ byProduct: { book: [REDUCED] } }))
+    expect(taxesOf(invoice.lines)).toEqual(['VAT 19% of 300: 57'])
+  })
+
   test('may be two of one place, such as those of Quebec', () => {
     const quebec = at19({ rates: [GST, QST], shipping: [] })
     const added = priced([line('100')], [], 'CAD', quebec)

@@ -147,6 +147,17 @@ describe('a gateway account', () => {
     expectProblem(await merchant.api.post('gateway-accounts', ACCOUNT), 502, 'upstream-failed')
   })
 
+  test('of another revision is told before the provider is asked: 412', async () => {
+    const { id } = await create(merchant.api, 'gateway-accounts', ACCOUNT)
+    const body = JSON.stringify({ ...ACCOUNT, credentials: { secretKey: 'sk_test_of_nobody' } })
+    const headers = { 'Content-Type': 'application/json', 'If-Match': '"7"' }
+    for (const method of ['PUT', 'PATCH']) {
+      const response = await merchant.api.send(method, `gateway-accounts/${id}`, { body, headers })
+      expectProblem(response, 412, 'precondition-failed')
+    }
+    expect((await merchant.api.delete(`gateway-accounts/${id}`)).status).toBe(204)
+  })
+
   test('cannot change its provider, and once closed stays closed', async () => {
     const { id } = await create(merchant.api, 'gateway-accounts', ACCOUNT)
     const path = `gateway-accounts/${id}`

@@ -1,5 +1,8 @@
 /** A body of 552 KB once had a response of 489 MB and stopped the process for ten seconds. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { MOST_FIELDS } from '../../api/http/invalid-fields.ts'
+import { requireNoInvalidFields } from '../../api/http/problems.ts'
+import type { InvalidField } from '../../billing/errors.ts'
 import { type ApiClient, apiClient } from '../support/api-client.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -20,6 +23,19 @@ const many = <T>(length: number, item: (index: number) => T): T[] =>
   Array.from({ length }, (_, index) => item(index))
 const members = (number: number, name: (index: number) => string) =>
   Object.fromEntries(many(number, (index) => [name(index), 1]))
+
+test('the failing fields of a body are found no further than they are listed', () => {
+  let found = 0
+  function* failing(): Generator<InvalidField> {
+    for (;;) {
+      found += 1
+      yield { field: `m${found}`, code: 'unknown-member', message: 'is not a supported member' }
+    }
+  }
+  expect(() => requireNoInvalidFields('validation-error', failing())).toThrow('m1 is not a supported member')
+  expect(found).toBe(MOST_FIELDS + 1)
+  expect(() => requireNoInvalidFields('validation-error', [])).not.toThrow()
+})
 
 describe('a refusal', () => {
   let service: TestService

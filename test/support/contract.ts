@@ -166,6 +166,7 @@ const KNOWN = [
   'Retry-After',
   'Idempotency-Replayed',
   'Request-Id',
+  'WWW-Authenticate',
 ]
 
 function headersProblem(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { LONGEST_BODY, maskedBody, maskedHeaders, maskedLine } from '../../../api/tracking/masking.ts'
+import { LONGEST_BODY, maskedBody, maskedHeaders, maskedUrl } from '../../../api/tracking/masking.ts'
 import { TEST_CARDS } from '../../support/cards.ts'
 
 const KEY = `sk_sandbox_${'Ab3-_'.repeat(6)}`
@@ -99,10 +99,26 @@ describe('a header or URL in the log', () => {
     })
   })
 
-  test('has no token in its path or query', () => {
-    const url = `https://api.example/organizations/org/authentication-tokens/${TOKEN}?q=${TEST_CARDS.approves}`
-    expect(maskedLine(url)).toBe(
-      'https://api.example/organizations/org/authentication-tokens/***?q=[card number]',
-    )
+  test('has no token in its path or query, however it is encoded', () => {
+    const every = (text: string) => [...Buffer.from(text)].map((byte) => `%${byte.toString(16)}`).join('')
+    const grouped = TEST_CARDS.approves.replaceAll(/.{4}(?=.)/g, '$& ')
+    const at = 'https://api.example/organizations/org/authentication-tokens'
+    for (const [token, card] of [
+      [TOKEN, TEST_CARDS.approves],
+      [`%61${TOKEN.slice(1)}`, encodeURIComponent(grouped)],
+      [every(TOKEN), grouped.replaceAll(' ', '+')],
+      [`%ff${every(TOKEN)}`, every(grouped)],
+    ]) {
+      const shown = maskedUrl(`${at}/${token}?q=${card}`, [])
+      expect(shown.replace('\uFFFD', '')).toBe(`${at}/***?q=[card number]`)
+    }
+    expect(maskedUrl(`${at}/%6fld%20word?q=a%2Bb`, ['old word'])).toBe(`${at}/***?q=a+b`)
+  })
+
+  test('is kept as it was sent where it has no secret', () => {
+    const url =
+      'https://api.example/organizations/org/customers?q=a%20b+c&filter=email%3Aada%40example.com%00'
+    expect(maskedUrl(url, ['', 'secret'])).toBe(url)
+    expect(maskedUrl(`${url}${'x'.repeat(9_000)}`, [])).toBe(`${url}${'x'.repeat(9_000)}`.slice(0, 2_048))
   })
 })
