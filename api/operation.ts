@@ -51,8 +51,6 @@ export interface OperationContext {
   prefers(mediaType: string): boolean
   /** True if the sent body has the member: a few members distinguish missing from null. */
   has(member: string): boolean
-  /** Returns a member of the sent body as it is; of a read-only one, which `body` drops, its value. */
-  sent(member: string): unknown
   /**
    * Runs a command in one transaction, once per `Idempotency-Key`. A command that consumes a payment token is
    * undone, and runs again once the gateway has stored the card.

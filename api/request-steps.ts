@@ -312,7 +312,6 @@ function operationContext(
     },
     prefers: (mediaType) => ctx.accepts('application/json', mediaType) === mediaType,
     has: (member) => typeof given === 'object' && given !== null && Object.hasOwn(given, member),
-    sent: (member) => (given as Record<string, unknown> | null | undefined)?.[member],
     async commit(work) {
       // An attempt that is undone may have changed what its entity manager holds.
       const managers = [em]

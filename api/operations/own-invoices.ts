@@ -1,6 +1,5 @@
 /** A merchant's own invoices: drafts and their items, their issue, and sales applied to invoices. */
 import { canonicalJson } from '../../billing/canonical-json.ts'
-import { InvalidFieldsError } from '../../billing/errors.ts'
 import { milliseconds } from '../../billing/instants.ts'
 import { amountOf } from '../../billing/money.ts'
 import { issueInvoice, type OwnItem } from '../../billing/own-invoices.ts'
@@ -25,15 +24,11 @@ import { notFound, type Writer } from '../resources/resource.ts'
 import { respondWith } from '../resources/respond.ts'
 import { contactOf } from '../schemas/contact.ts'
 import type { Invoice, InvoiceIssue, InvoiceItem, InvoiceTransaction } from '../schemas/invoice.ts'
-import { isNeutral } from '../schemas/not-supported.ts'
 import { invoices } from './invoices.ts'
 
 export const invoiceWriter: Writer<InvoiceRow, Invoice> = {
   lock: lockedRow,
-  create(unit, id, body, context) {
-    requireComputedTaxes({ tax: context.sent('tax'), items: context.sent('items') })
-    return createOwnInvoice(unit, id, valuesOf(body))
-  },
+  create: (unit, id, body) => createOwnInvoice(unit, id, valuesOf(body)),
   async update(unit, row, body) {
     const values = valuesOf(body)
     const shown = valuesOf(presentInvoice(row, unit.baseUrl))
@@ -47,7 +42,6 @@ export async function postInvoiceItem(context: OperationContext): Promise<Operat
   return await context.commit(async (unit) => {
     const invoice = await requiredInvoice(context, unit)
     const item = itemOf(context.body<InvoiceItem>())
-    requireComputedTaxes({ tax: context.sent('tax') })
     let id = ''
     await changeDraft(unit, invoice, async () => {
       id = await addItem(unit, invoice, item)
@@ -114,24 +108,6 @@ export async function postInvoiceTransaction(context: OperationContext): Promise
     await unit.em.flush()
     return await respondWith({ ...context, em: unit.em }, invoices, invoice)
   })
-}
-
-/** Refuses taxes that a caller states of something new: no wish is dropped in silence. What was read can be sent back. */
-function requireComputedTaxes({ tax, items }: { readonly tax: unknown; readonly items?: unknown }): void {
-  const ofItems = Array.isArray(items) ? items.map((item: { tax?: unknown }) => item.tax) : []
-  const stated = [['tax', tax] as const, ...ofItems.map((one, index) => [`items.${index}.tax`, one] as const)]
-  const problems = stated.flatMap(([field, value]) =>
-    value === undefined || isNeutral(value, { calculator: 'manual' })
-      ? []
-      : [
-          {
-            field,
-            code: 'not-supported' as const,
-            message: 'is not supported yet: taxes follow from the settings',
-          },
-        ],
-  )
-  if (problems.length > 0) throw new InvalidFieldsError(problems)
 }
 
 async function lockedRow(unit: UnitOfWork, id: string): Promise<InvoiceRow | null> {

@@ -100,9 +100,6 @@ export const InvoiceTaxes = ReadOnly(
         { description: 'Taxes by rate.' },
       ),
     },
-    {
-      description:
-        'Taxes of the invoice, by the tax settings. Those of your own are refused for a new invoice.',
-    },
+    { description: 'Taxes of the invoice.' },
   ),
 )

@@ -324,16 +324,6 @@ describe('an own invoice', () => {
       ['items.1.unitPrice'],
     ],
     ['more credit than debit', { items: [work, { ...work, type: 'credit', quantity: 3 }] }, ['items']],
-    [
-      'a tax of its own',
-      { tax: { calculator: 'manual', items: [{ amount: 1, description: 'VAT' }] } },
-      ['tax'],
-    ],
-    [
-      'an item with a tax of its own',
-      { items: [work, { ...work, tax: { amount: 1, description: 'VAT' } }] },
-      ['items.1.tax'],
-    ],
     ['shipping below 0', { shipping: { amount: -1 } }, ['shipping.amount']],
     [
       'members missing',

@@ -67,7 +67,7 @@ describe('a refund of a period whose unused time is credited', () => {
     expect(advanceThrough(order, at('2027-05-01')).order.invoices[1]).toMatchObject({ amount: '10' })
   })
 
-  test('in part takes nothing back while what is left of it covers the credit', () => {
+  test('in part takes nothing back while the rest covers the credit', () => {
     const cheaper = priced(paid(), '10')
     expect([15, 16, 20].map((amount) => queuedCredit(refunded(cheaper, 1, String(amount))))).toEqual([
       5, 4, 0,

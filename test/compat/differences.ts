@@ -83,7 +83,6 @@ const NO_LINKS_INSIDE = 'the links of a lead source are at customers/{id}/lead-s
 const NOT_STORED = 'an upcoming invoice is computed, and not stored before it is issued'
 const NO_ITEM_EXPANSION = 'embedded records of items: read them by their ids'
 const NO_PLACEHOLDERS = 'links of an entry name records of this service only'
-const OWN_TAXES = 'taxes that a caller states of a new invoice: they follow from the settings'
 const NO_DCC = 'conversion of currencies at checkout'
 const NO_OTP = 'one-time passwords'
 const NO_REFERENCE_DATA = 'reference data of other systems: use customFields'
@@ -168,15 +167,12 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
   Invoice: {
     notSupported: {
       retryInstruction: 'retries for each invoice: those of the organization apply',
-      tax: OWN_TAXES,
-      'items.tax': OWN_TAXES,
     },
     notReturned: {
       'items._embedded': NO_ITEM_EXPANSION,
       'transactions._embedded': 'embedded records of transactions: read them at transactions/{id}',
     },
   },
-  InvoiceItem: { notSupported: { tax: OWN_TAXES } },
   InvoiceTimeline: {
     notReturned: {
       'extraData.author': NO_AUTHOR,

@@ -1,4 +1,4 @@
-/** A payment was given back twice: refunded, and as credit for the unused time of the same invoice. */
+/** A payment was returned twice: refunded, and as credit for the unused time of the same invoice. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { inquireTransaction } from '../../activities/inquire-transaction.ts'
 import { activityDependencies } from '../support/activities.ts'
