@@ -22,6 +22,8 @@ export interface Credit {
   readonly creditMemoId: string
   readonly currency: string
   readonly left: string
+  /** True if it is what an order had left when its service ended. */
+  readonly isOfOrder?: true
 }
 
 export interface CreditAllocation {

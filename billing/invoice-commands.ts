@@ -2,17 +2,15 @@ import { ConflictError, type InvalidField, InvalidFieldsError } from './errors.t
 import { orNever } from './instants.ts'
 import { type Invoice, isOpen } from './invoices.ts'
 import {
+  abandonOne,
   addInvoice,
   changeInvoice,
-  dropCredit,
   emit,
   hasNextPeriod,
-  isComing,
   isServed,
   issue,
   issueRenewal,
   type Order,
-  releaseCredit,
   type Transition,
   takeQueue,
   transition,
@@ -31,15 +29,7 @@ export function abandonInvoice(order: Order, at: number, sequence: number): Tran
     throw new ConflictError('The order has not begun. Void the order instead of its first invoice.')
   }
   return transition(order, at, 'api', (change) => {
-    if (isComing(order, invoice)) releaseCredit(change, sequence)
-    changeInvoice(change, sequence, {
-      status: 'abandoned',
-      abandonedTime: at,
-      delinquencyTime: null,
-      chargeTime: null,
-    })
-    dropCredit(change, sequence)
-    emit(change, 'invoice-abandoned', { invoice: sequence })
+    abandonOne(change, sequence)
   })
 }
 

@@ -91,6 +91,10 @@ export interface Invoice {
   /** Exact; refunds are not subtracted. */
   readonly amountPaid: string
   readonly amountRefunded: string
+  /** What was credited of the time that it billed. Exact; below zero where more of that time is still to be billed. */
+  readonly amountCredited: string
+  /** What was taken back of that, because it was refunded too. Exact. */
+  readonly creditTakenBack: string
   readonly credits: readonly CreditAllocation[]
   readonly isDisputed: boolean
 }
@@ -169,6 +173,8 @@ export function draftInvoice(
     charge: null,
     amountPaid: '0',
     amountRefunded: '0',
+    amountCredited: '0',
+    creditTakenBack: '0',
     credits: [],
     isDisputed: false,
   }

@@ -8,6 +8,7 @@ import {
   changeInvoice,
   emit,
   enqueue,
+  enqueueCredit,
   isLastPeriod,
   issue,
   issueEnding,
@@ -23,6 +24,7 @@ import {
 import { isPostpaid, type OrderTerms } from './order-terms.ts'
 import { anchorFrom, endOfPeriod } from './periods.ts'
 import { changedPart, isBilledAtEnd, unusedPart, withBilling, withUsedTime } from './prorated-periods.ts'
+import { grossAmount } from './proration.ts'
 import { pricePerYear } from './recurring-revenue.ts'
 
 /** `retain` keeps the boundary, `reset` begins a new period at once. */
@@ -58,7 +60,7 @@ export function changeItems(
     emit(change, 'subscription-items-changed')
     emitDirection(change, order.terms, terms)
     if (isReset) {
-      if (prorated) enqueue(change, unusedPart(order, at))
+      if (prorated) enqueueCredit(change, unusedPart(order, at))
       // What a postpaid order has served is billed at the old prices.
       issueEnding(change, prorated ? at : null)
       set(change, { terms })
@@ -78,28 +80,33 @@ function billChange(change: Change, before: Order, added: Order['queue']): void 
   if (isBilledAtEnd(before)) {
     const [old, fresh] = [before.terms, order.terms].map((terms) => canonicalJson(periodLines(terms, false)))
     if (old !== fresh) set(change, { changedPeriod: withUsedTime(before, at) })
-    charge(change, added)
+    charge(change, [], added)
     return
   }
   const part = changedPart(before, at, order.terms)
-  const invoice = charge(change, [...(part?.lines ?? []), ...added])
+  const invoice = charge(change, part?.lines ?? [], added)
   if (part !== null) set(change, { changedPeriod: withBilling(before, { lines: part.billed, invoice }) })
 }
 
-/** Returns the invoice on which the lines and the queue are charged; null: nothing is owed now, and the lines wait there. */
-function charge(change: Change, lines: Order['queue']): number | null {
+/** Returns the invoice on which a debit for the rest of the period is charged; null: it is a credit, or not owed now, and queued. */
+function charge(change: Change, ofPeriod: Order['queue'], added: Order['queue']): number | null {
   const { order, at } = change
+  const lines = [...ofPeriod, ...added]
   const isOwed = new Money(
     pricedAt(order, [...order.queue, ...lines], at, order.nextInvoice).amount,
   ).greaterThan(0)
   if (order.status !== 'active' || isPostpaid(order.terms) || !isOwed || lines.length === 0) {
-    enqueue(change, lines)
+    enqueueCredit(change, ofPeriod)
+    enqueue(change, added)
     return null
   }
+  const isQueued = grossAmount(ofPeriod).isNegative()
+  if (isQueued) enqueueCredit(change, ofPeriod)
+  const own = isQueued ? added : lines
   const period = { periodNumber: null, periodStart: at, periodEnd: order.periodEnd }
-  const sequence = addInvoice(change, 'interim', takeQueue(change, lines), period, at)
+  const sequence = addInvoice(change, 'interim', takeQueue(change, own), period, at)
   issue(change, sequence, at)
-  return sequence
+  return isQueued ? null : sequence
 }
 
 function beginPeriodNow(change: Change): void {

@@ -14,13 +14,13 @@ import {
 } from './invoices.ts'
 import { isZero } from './money.ts'
 import {
+  abandonOne,
   activate,
   type Cause,
   type Change,
   changeInvoice,
-  dropCredit,
   emit,
-  enqueue,
+  enqueueCredit,
   hasNextPeriod,
   isComing,
   isServed,
@@ -29,7 +29,6 @@ import {
   issueRenewal,
   mayCharge,
   type Order,
-  releaseCredit,
   releaseQueue,
   set,
   type Transition,
@@ -386,8 +385,7 @@ export function complete(change: Change): void {
 
 /** Open invoices stay open, without a delinquency time; charges that are not due yet are not made. */
 export function churn(change: Change): void {
-  const credit = change.order.proratesChurn ? unusedPart(change.order, change.at) : []
-  enqueue(change, credit)
+  const credit = change.order.proratesChurn ? enqueueCredit(change, unusedPart(change.order, change.at)) : []
   set(change, { status: 'churned' })
   for (const { sequence, chargeTime } of change.order.invoices) {
     if (chargeTime !== null && chargeTime >= change.at) changeInvoice(change, sequence, { chargeTime: null })
@@ -419,22 +417,12 @@ function cancelForDelinquency(change: Change): void {
   })
   emit(change, 'order-delinquency-reached')
   emit(change, 'subscription-canceled')
-  for (const invoice of change.order.invoices.filter(isOpen)) {
-    const { sequence } = invoice
-    if (isComing(change.order, invoice)) releaseCredit(change, sequence)
-    dropCredit(change, sequence)
-    changeInvoice(change, sequence, {
-      status: 'abandoned',
-      abandonedTime: change.at,
-      delinquencyTime: null,
-      chargeTime: null,
-    })
-    emit(change, 'invoice-abandoned', { invoice: sequence })
-  }
+  for (const { sequence } of change.order.invoices.filter(isOpen)) abandonOne(change, sequence)
   voidComing(change)
   issueEnding(change)
   set(change, { periodEnd: null })
   endDelinquency(change)
+  releaseQueue(change)
 }
 
 /** Returns the next renewal invoice; null when none follows, and while the order is paused or out of service. */

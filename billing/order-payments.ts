@@ -34,6 +34,7 @@ import {
   type Order,
   set,
   type Transition,
+  takeCreditBack,
   transition,
 } from './order.ts'
 import { complete, convertTrial } from './order-lifecycle.ts'
@@ -198,12 +199,27 @@ export function creditInvoice(
   return { transition: made, used }
 }
 
-export function refundInvoice(order: Order, at: number, sequence: number, amount: string): Transition {
+/**
+ * Counts a refund, or with a negative amount one that failed after all. What was credited of the invoice beyond what it has
+ * left is taken back; `paysCredit`: the refund pays back a credit memo, so that it is not credited besides.
+ */
+export function refundInvoice(
+  order: Order,
+  at: number,
+  sequence: number,
+  amount: string,
+  paysCredit = false,
+): Transition {
   return transition(order, at, 'payment', (change) => {
     const invoice = change.order.invoices.find((one) => one.sequence === sequence)
     if (invoice === undefined) return
-    changeInvoice(change, sequence, { amountRefunded: sumOf([invoice.amountRefunded, amount]) })
+    const { amountRefunded, amountCredited } = invoice
+    changeInvoice(change, sequence, {
+      amountRefunded: sumOf([amountRefunded, amount]),
+      ...(paysCredit ? { amountCredited: new Money(amountCredited).minus(amount).toFixed() } : {}),
+    })
     updateMoneyStatus(change, sequence)
+    takeCreditBack(change, sequence)
   })
 }
 

@@ -2,6 +2,7 @@ import { allocateCredit, type Credit, mergedCredit, withCredit, withoutCredit } 
 import { type DeclinedRenewals, waitsForInstrument } from './dunning.ts'
 import { ConflictError } from './errors.ts'
 import type { EventType } from './event-types.ts'
+import { givenCredit, takenBack, withLess } from './given-credit.ts'
 import { LATEST_INSTANT, orNever } from './instants.ts'
 import {
   amountDue,
@@ -14,12 +15,11 @@ import {
   pricedAt,
   renewalLines,
 } from './invoices.ts'
-import { isZero, sumOf } from './money.ts'
+import { isZero } from './money.ts'
 import { isPostpaid, type OrderTerms, trialEnd } from './order-terms.ts'
 import { anchorFrom, endOfPeriod } from './periods.ts'
 import { type ChangedPeriod, endingLines } from './prorated-periods.ts'
-import { drawCredits, queuedDebits, returnedLines, subtotal } from './proration.ts'
-import { addedTax } from './taxes.ts'
+import { drawCredits, grossAmount, queuedDebits, returnedLines } from './proration.ts'
 
 export const ORDER_STATUSES = [
   'pending',
@@ -386,8 +386,7 @@ export function takeQueue(change: Change, own: readonly InvoiceLine[]): readonly
 export function releaseQueue(change: Change): void {
   const ofProration = change.order.queue.filter(({ type }) => type === 'proration')
   const debits = queuedDebits(ofProration)
-  const owed = sumOf([subtotal(debits), addedTax(debits)])
-  const { left } = drawCredits(ofProration, owed, change.order.terms.currency)
+  const { left } = drawCredits(ofProration, grossAmount(debits).toFixed(), change.order.terms.currency)
   if (left.length === 0) return
   set(change, { queue: change.order.queue.filter(({ type }) => type !== 'proration') })
   emit(change, 'credit-memo-created', { credit: left })
@@ -398,8 +397,44 @@ export function dropCredit(change: Change, sequence: number): void {
   const { queue, invoices, rebillNumber, periodStart } = change.order
   const ended = invoices.find((one) => one.sequence === sequence)
   if (ended === undefined || ended.periodNumber !== rebillNumber || periodStart === null) return
-  const kept = queue.filter((line) => line.type !== 'proration' || (line.periodStart ?? 0) < periodStart)
-  if (kept.length < queue.length) set(change, { queue: kept })
+  const isKept = (line: InvoiceLine) => line.type !== 'proration' || (line.periodStart ?? 0) < periodStart
+  const dropped = queue.filter((line) => !isKept(line))
+  if (dropped.length === 0) return
+  const invoicesNow = withLess(change.order, grossAmount(dropped).negated())
+  set(change, { queue: queue.filter(isKept), invoices: invoicesNow })
+}
+
+/** Queues credits of the current period, with debits beside them. Returns what is queued: at most what refunds have left. */
+export function enqueueCredit(change: Change, lines: readonly InvoiceLine[]): readonly InvoiceLine[] {
+  if (lines.length === 0) return lines
+  const given = givenCredit(change.order, lines)
+  set(change, { invoices: given.invoices })
+  enqueue(change, given.lines)
+  return given.lines
+}
+
+/** Takes back what is credited of an invoice and was refunded as well, or never paid. */
+export function takeCreditBack(change: Change, sequence: number): void {
+  set(change, takenBack(change.order, sequence, change.at))
+}
+
+/** Gives up an open invoice. Of a period that is not served, it returns the credit that it uses. */
+export function abandonOne(change: Change, sequence: number): void {
+  const invoice = change.order.invoices.find((one) => one.sequence === sequence)
+  if (invoice === undefined) return
+  if (isComing(change.order, invoice)) {
+    releaseCredit(change, sequence)
+    enqueue(change, returnedLines(invoice.lines))
+  }
+  dropCredit(change, sequence)
+  changeInvoice(change, sequence, {
+    status: 'abandoned',
+    abandonedTime: change.at,
+    delinquencyTime: null,
+    chargeTime: null,
+  })
+  takeCreditBack(change, sequence)
+  emit(change, 'invoice-abandoned', { invoice: sequence })
 }
 
 export function enqueue(change: Change, lines: readonly InvoiceLine[]): void {
@@ -417,6 +452,7 @@ function voidOne(change: Change, sequence: number): void {
     delinquencyTime: null,
     chargeTime: null,
   })
+  takeCreditBack(change, sequence)
   emit(change, 'invoice-voided', { invoice: sequence })
 }
 

@@ -40,7 +40,7 @@ interface BilledSince {
 }
 
 /** What proration reads of an order. */
-interface ServedOrder {
+export interface ServedOrder {
   readonly terms: OrderTerms
   readonly invoices: readonly Invoice[]
   readonly notBefore: number
@@ -104,6 +104,17 @@ export function endingLines(order: ServedOrder, through: number | null): Invoice
   if (from === 0 && to === whole) return renewalLines(terms)
   const others = renewalLines(terms).filter(({ type }) => type !== 'plan')
   return [...used, ...partLines(periodLines(terms, false), period, { from, to }, terms.currency), ...others]
+}
+
+/** Returns the invoices that bill the current period, the latest first: those of its changes, then its own. */
+export function billingInvoices(order: ServedOrder): Invoice[] {
+  const own = billedInvoice(order)
+  if (own === null) return []
+  const changes = changesOf(order).billed.map(({ invoice }) => invoice)
+  const ofChanges = order.invoices.filter(
+    ({ sequence, status }) => changes.includes(sequence) && !UNBILLED.has(status),
+  )
+  return [...ofChanges.toReversed(), own]
 }
 
 export function isBilledAtEnd({ terms, inTrial }: Pick<ServedOrder, 'terms' | 'inTrial'>): boolean {

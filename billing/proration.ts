@@ -1,7 +1,7 @@
 /** Proration as lines of invoices and of the queue (decisions 6.3). */
 import { canonicalJson } from './canonical-json.ts'
 import { netAmount } from './discounts.ts'
-import type { InvoiceLine } from './invoices.ts'
+import type { Invoice, InvoiceLine } from './invoices.ts'
 import { isZero, lineAmount, Money, sumOf } from './money.ts'
 import { addedTax, type LineTax, taxOf, withTaxAmounts } from './taxes.ts'
 
@@ -140,6 +140,40 @@ export function drawCredits(queue: readonly InvoiceLine[], amount: string, curre
   return { lines, left }
 }
 
+/** Returns credits and debits without `amount` of the credits, taxes included. */
+export function keptCredits(lines: readonly InvoiceLine[], amount: Money, currency: string): InvoiceLine[] {
+  const debits = lines.filter((line) => !isCredit(line.amount))
+  return [...drawCredits(lines, amount.toFixed(), currency).left, ...debits]
+}
+
+/** Returns debits of `amount` in all, taxes included, that take back credit of what an invoice billed. */
+export function reclaimed(
+  { lines, periodStart, periodEnd }: Pick<Invoice, 'lines' | 'periodStart' | 'periodEnd'>,
+  amount: Money,
+  at: number,
+  currency: string,
+): InvoiceLine[] {
+  const billed = lines.filter((line) => !isCredit(line.amount) && line.type !== 'shipping')
+  const credits = billed.flatMap((line) => {
+    const description = line.description.replace(/^(Remaining|Refunded) time on /, '')
+    const whole = { billed: netAmount(line), taxes: line.taxes ?? [] }
+    const credit = { kind: 'credit', word: 'Refunded', from: at, to: at } as const
+    return shareLine({ ...line, description }, whole, credit)
+  })
+  return drawCredits(credits, amount.toFixed(), currency).lines.map(({ isQueued: _, ...line }) => ({
+    ...negatedLine(line),
+    periodStart: periodStart ?? at,
+    periodEnd: periodEnd ?? at,
+  }))
+}
+
+/** Returns a credit of what is debited, or a debit of what is credited. */
+export function negatedLine(line: InvoiceLine): InvoiceLine {
+  const negated = (amount: string) => new Money(amount).negated().toFixed()
+  const amount = negated(line.amount)
+  return { ...withTaxAmounts(line, negated), unitPrice: amount, amount }
+}
+
 /** Returns the lines from the queue, as they return to it when the invoice is voided. */
 export function returnedLines(lines: readonly InvoiceLine[]): InvoiceLine[] {
   return lines.flatMap(({ isQueued, discount: _, ...line }) => (isQueued === true ? [line] : []))
@@ -147,6 +181,11 @@ export function returnedLines(lines: readonly InvoiceLine[]): InvoiceLine[] {
 
 export function subtotal(lines: readonly Pick<InvoiceLine, 'amount'>[]): string {
   return sumOf(lines.map(({ amount }) => amount))
+}
+
+/** Returns the sum of lines with the taxes that are added to them. */
+export function grossAmount(lines: readonly InvoiceLine[]): Money {
+  return new Money(sumOf([subtotal(lines), addedTax(lines)]))
 }
 
 export function isCredit(amount: string): boolean {
@@ -164,7 +203,7 @@ function shareLine(
     type = 'proration',
   }: {
     readonly kind: 'credit' | 'debit'
-    readonly word: 'Unused' | 'Remaining' | 'Used'
+    readonly word: 'Unused' | 'Remaining' | 'Used' | 'Refunded'
     readonly from: number
     readonly to: number
     readonly type?: InvoiceLine['type']

@@ -31,6 +31,7 @@ export function addCreditMemo(
 ): CreditMemo {
   const memo = unit.createMemo({
     ...given,
+    subscriptionId,
     items: given.items.map((item) => ({ id: newId('item'), ...item })),
     status: 'issued',
     unusedAmount: given.totalAmount,

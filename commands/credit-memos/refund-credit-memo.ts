@@ -13,8 +13,8 @@ import { creditEntry } from '../../events/timeline.ts'
 import { addRefund, paidOf, refundsOf } from '../payments/refund-sales.ts'
 
 /**
- * Begins refunds of what a locked memo has left: of the sales for its invoice, then of the newest. Each refund has its own
- * workflow; one that moves no money returns its amount to the memo.
+ * Begins refunds of what a locked memo has left: of the sales for its invoice, then of those for its order, then of the
+ * newest. Each refund has its own workflow; one that moves no money returns its amount to the memo.
  * @throws ConflictError if nothing is left, or the refundable sales do not come to it.
  */
 export async function refundCreditMemo(unit: UnitOfWork, memo: CreditMemo): Promise<void> {
@@ -70,7 +70,7 @@ export async function returnRefund(unit: UnitOfWork, memo: CreditMemo, refund: T
 /** Payments outside of this service are refunded outside of it. */
 async function findSales(
   { em, organizationId }: UnitOfWork,
-  { customerId, currency, invoiceId }: CreditMemo,
+  { customerId, currency, invoiceId, subscriptionId }: CreditMemo,
 ): Promise<readonly string[]> {
   const found = await statement<{ id: string }>(
     em,
@@ -78,8 +78,8 @@ async function findSales(
     `select id from transactions
       where organization_id = ? and customer_id = ? and currency = ? and type in (${MONEY_TAKEN}) and result = 'approved'
         and gateway is not null and status <> 'refunded'
-      order by (payments ->> ? is not null) desc, created_time desc, id desc`,
-    [organizationId, customerId, currency, invoiceId ?? ''],
+      order by (payments ->> ? is not null) desc, (subscription_ids @> ?::jsonb) desc, created_time desc, id desc`,
+    [organizationId, customerId, currency, invoiceId ?? '', JSON.stringify([subscriptionId ?? ''])],
   )
   return found.map(({ id }) => id)
 }

@@ -45,7 +45,11 @@ export async function loadOwnInvoice(
     isOwn: true,
     row,
     invoices: new Map([[OWN_SEQUENCE, row]]),
-    order: ownInvoice(invoiceOf(row), terms, memos.map(creditOf)),
+    order: ownInvoice(
+      invoiceOf(row),
+      terms,
+      memos.map((memo) => creditOf(memo, null)),
+    ),
     charging,
     creditMemos: new Map(memos.map((memo) => [memo.id, memo])),
     toRefund: new Set(),

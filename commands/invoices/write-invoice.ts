@@ -36,6 +36,8 @@ export function invoiceColumns(state: InvoiceState, known: Invoice['lines']) {
     charge: state.charge,
     amountPaid: state.amountPaid,
     amountRefunded: state.amountRefunded,
+    amountCredited: state.amountCredited,
+    creditTakenBack: state.creditTakenBack,
     credits: [...state.credits],
     isDisputed: state.isDisputed,
   }
@@ -68,6 +70,8 @@ function publicFields(invoice: InvoiceState): string {
     isDisputed,
     amountPaid,
     amountRefunded,
+    amountCredited,
+    creditTakenBack,
     ...visible
   } = invoice
   return JSON.stringify({

@@ -53,7 +53,8 @@ export async function lockCredit(
 /** Other orders of the customer may have used its memos meanwhile. */
 export function renewCredit(record: InvoicesRecord): void {
   if (record.creditMemos.size === 0) return
-  record.order = { ...record.order, credit: [...record.creditMemos.values()].map(creditOf) }
+  const memos = [...record.creditMemos.values()]
+  record.order = { ...record.order, credit: memos.map((memo) => creditOf(memo, record.row.id)) }
 }
 
 /** Adds the memo of what an order whose service has ended leaves as credit. */
@@ -74,7 +75,7 @@ export function addMemoOfOrder(
       currency,
       items,
       shippingAmount: '0',
-      reason: status === 'churned' ? 'order-cancellation' : 'order-change',
+      reason: status === 'churned' || status === 'canceled' ? 'order-cancellation' : 'order-change',
       description: `Unused credit of subscription ${subscriptionId}`,
       totalAmount: creditMemoTotal(items, '0', currency),
     },

@@ -55,7 +55,7 @@ export function orderOf(
     })),
     invoices: invoices.map(invoiceOf),
     lateChargeTime: milliseconds(row.lateChargeTime),
-    credit: creditMemos.map(creditOf),
+    credit: creditMemos.map((memo) => creditOf(memo, row.id)),
     declinedRenewals: row.declinedRenewals ?? null,
     queue: row.queuedLines,
     paused: row.pausedPeriod ?? null,
@@ -95,13 +95,25 @@ export function invoiceOf(invoice: Invoice): InvoiceState {
     charge: invoice.charge ?? null,
     amountPaid: invoice.amountPaid,
     amountRefunded: invoice.amountRefunded,
+    amountCredited: invoice.amountCredited,
+    creditTakenBack: invoice.creditTakenBack,
     credits: invoice.credits,
     isDisputed: invoice.isDisputed,
   }
 }
 
-export function creditOf({ id, currency, unusedAmount }: CreditMemo): Credit {
-  return { creditMemoId: id, currency, left: plainAmount(unusedAmount) }
+/** As the rules read it for an order, or with null for an own invoice. */
+export function creditOf(
+  { id, currency, unusedAmount, subscriptionId }: CreditMemo,
+  orderId: string | null,
+): Credit {
+  const isOfOrder = subscriptionId != null && subscriptionId === orderId
+  return {
+    creditMemoId: id,
+    currency,
+    left: plainAmount(unusedAmount),
+    ...(isOfOrder ? { isOfOrder: true } : {}),
+  }
 }
 
 export function orderTerms(

@@ -211,12 +211,12 @@ export async function suspendInvoices(
 
 export async function refundInvoices(
   unit: UnitOfWork,
-  { shares }: Transaction,
+  { shares, creditMemoId }: Transaction,
   invoices: readonly LockedInvoice[],
 ): Promise<void> {
   const touched = invoices.filter(({ id }) => shares[id] !== undefined)
   await applyToInvoices(unit, touched, null, ({ id, record, sequence, instant }) =>
-    refundInvoice(record.order, instant, sequence, shares[id] ?? '0'),
+    refundInvoice(record.order, instant, sequence, shares[id] ?? '0', creditMemoId != null),
   )
 }
 

@@ -39,6 +39,8 @@ const CreditMemoSchema = defineEntity({
     number: p.integer(),
     customerId: id(),
     invoiceId: id().nullable(),
+    /** The order that left the credit when its service ended. */
+    subscriptionId: id().nullable(),
     currency: p.string().length(3),
     status: p.string().length(20).$type<CreditMemoStatus>(),
     reason: p.string().length(30).$type<CreditMemoReason>(),

@@ -43,6 +43,7 @@ import { Migration20261122202200_gateway_routes } from './Migration2026112220220
 import { Migration20261122202300_test_cards_are_disputed } from './Migration20261122202300_test_cards_are_disputed.ts'
 import { Migration20261122203000_changed_periods } from './Migration20261122203000_changed_periods.ts'
 import { Migration20261122203100_refunds_of_credit_memos } from './Migration20261122203100_refunds_of_credit_memos.ts'
+import { Migration20261123010000_credit_of_invoices } from './Migration20261123010000_credit_of_invoices.ts'
 
 export const migrations = [
   { name: 'Migration20261122120000_baseline', class: Migration20261122120000_baseline },
@@ -144,5 +145,9 @@ export const migrations = [
   {
     name: 'Migration20261122203100_refunds_of_credit_memos',
     class: Migration20261122203100_refunds_of_credit_memos,
+  },
+  {
+    name: 'Migration20261123010000_credit_of_invoices',
+    class: Migration20261123010000_credit_of_invoices,
   },
 ]

@@ -208,8 +208,7 @@ describe('an authorization', () => {
       amount,
       paymentInstruction: { paymentInstrumentId },
     })
-    const apply = (transactionId: unknown) =>
-      api.post(`invoices/${invoiceId}/transaction`, { transactionId })
+    const apply = (transactionId: unknown) => api.post(`invoices/${invoiceId}/transaction`, { transactionId })
     expect(expectProblem(await apply(held.id), 422, 'validation-error')).toEqual(['transactionId'])
     const capture = (await child('capture', held.id)).body
     expect((await apply(capture.id)).body).toMatchObject({ status: 'paid', amountDue: 0 })

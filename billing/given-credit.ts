@@ -1,0 +1,124 @@
+/** What is credited of an invoice, and taken back when it is refunded (ADR 90). Amounts are exact decimal strings. */
+import { allocateCredit, type Credit, mergedCredit, withoutCredit } from './credit-memos.ts'
+import { type Invoice, type InvoiceLine, isOpen } from './invoices.ts'
+import { Money } from './money.ts'
+import { billingInvoices, type ServedOrder } from './prorated-periods.ts'
+import { drawCredits, grossAmount, isCredit, keptCredits, negatedLine, reclaimed } from './proration.ts'
+
+export interface CreditedOrder extends ServedOrder {
+  readonly queue: readonly InvoiceLine[]
+  readonly credit: readonly Credit[]
+}
+
+/**
+ * Returns credits of the current period, with debits beside them, less what refunds and earlier credits have left nothing
+ * for. The invoices that bill the period count what is credited of them, the latest first.
+ */
+export function givenCredit(
+  order: CreditedOrder,
+  lines: readonly InvoiceLine[],
+): { readonly invoices: readonly Invoice[]; readonly lines: readonly InvoiceLine[] } {
+  const amount = grossAmount(lines).negated()
+  if (amount.isNegative()) return { invoices: withLess(order, amount.negated()), lines }
+  let rest = amount
+  const parts = new Map<number, Money>()
+  for (const invoice of billingInvoices(order)) {
+    const part = Money.min(rest, Money.max(0, creditable(invoice)))
+    parts.set(invoice.sequence, part)
+    rest = rest.minus(part)
+  }
+  return {
+    invoices: withCredited(order, parts),
+    lines: rest.isZero() ? lines : keptCredits(lines, rest, order.terms.currency),
+  }
+}
+
+/** Returns the invoices with less that is credited of those that bill the current period: its own first. */
+export function withLess(order: CreditedOrder, amount: Money): readonly Invoice[] {
+  const billing = billingInvoices(order)
+  const own = billing.at(-1)
+  if (own === undefined) return order.invoices
+  let rest = amount
+  const parts = new Map<number, Money>()
+  for (const invoice of [own, ...billing.slice(0, -1)]) {
+    const part = Money.min(rest, Money.max(0, standingCredit(invoice)))
+    parts.set(invoice.sequence, part.negated())
+    rest = rest.minus(part)
+  }
+  // What is owed of the period but not billed yet can be credited too.
+  parts.set(own.sequence, (parts.get(own.sequence) ?? new Money(0)).minus(rest))
+  return withCredited(order, parts)
+}
+
+/**
+ * Takes back what is credited of an invoice beyond what it billed and was not refunded: first from the queue, then from
+ * credit memos of the order, and what has been used already as a debit for the next invoice. What a refund that failed had
+ * taken back is credited again.
+ */
+export function takenBack(
+  order: CreditedOrder,
+  sequence: number,
+  at: number,
+): Pick<CreditedOrder, 'invoices' | 'queue' | 'credit'> {
+  const { invoices, queue, credit, terms } = order
+  const invoice = invoices.find((one) => one.sequence === sequence)
+  if (invoice === undefined) return { invoices, queue, credit }
+  const target = overCredited(invoice)
+  const owed = target.minus(invoice.creditTakenBack)
+  const changed = (values: Partial<Invoice>) =>
+    invoices.map((one) =>
+      one.sequence === sequence ? { ...one, creditTakenBack: target.toFixed(), ...values } : one,
+    )
+  if (owed.isZero()) return { invoices, queue, credit }
+  if (owed.isNegative()) {
+    const again = reclaimed(invoice, owed.negated(), at, terms.currency).map(negatedLine)
+    return { invoices: changed({}), queue: [...queue, ...again], credit }
+  }
+  const drawn = drawCredits(queue, owed.toFixed(), terms.currency)
+  const debits = queue.filter(({ amount }) => !isCredit(amount))
+  const left = owed.plus(grossAmount(drawn.lines))
+  const own = UNDELIVERED.has(invoice.status) ? [] : credit.filter(({ isOfOrder }) => isOfOrder === true)
+  const used = allocateCredit(left.toFixed(), terms.currency, own)
+  const rest = used.reduce((sum, { amount }) => sum.minus(amount), left)
+  return {
+    invoices: changed({ credits: mergedCredit(invoice.credits, used) }),
+    queue: [...debits, ...drawn.left, ...reclaimed(invoice, rest, at, terms.currency)],
+    credit: withoutCredit(credit, used),
+  }
+}
+
+/** Returns what can still be credited of an invoice. */
+function creditable(invoice: Invoice): Money {
+  return worthOf(invoice).minus(refundedOf(invoice)).minus(standingCredit(invoice))
+}
+
+function overCredited(invoice: Invoice): Money {
+  const over = refundedOf(invoice).plus(invoice.amountCredited).minus(worthOf(invoice))
+  return Money.max(0, Money.min(over, invoice.amountCredited))
+}
+
+function standingCredit({ amountCredited, creditTakenBack }: Invoice): Money {
+  return new Money(amountCredited).minus(creditTakenBack)
+}
+
+/** What is paid for an invoice, or owed: its amount, and the queued credit that reduced it. */
+function worthOf({ status, amount, lines }: Invoice): Money {
+  if (UNDELIVERED.has(status)) return new Money(0)
+  const drawn = lines.filter((line) => line.isQueued === true && isCredit(line.amount))
+  return new Money(amount).minus(grossAmount(drawn))
+}
+
+/** A refund of an open invoice is owed again. */
+function refundedOf(invoice: Invoice): Money {
+  return new Money(isOpen(invoice) || UNDELIVERED.has(invoice.status) ? 0 : invoice.amountRefunded)
+}
+
+function withCredited({ invoices }: CreditedOrder, parts: ReadonlyMap<number, Money>): readonly Invoice[] {
+  return invoices.map((one) => {
+    const part = parts.get(one.sequence)
+    if (part === undefined || part.isZero()) return one
+    return { ...one, amountCredited: part.plus(one.amountCredited).toFixed() }
+  })
+}
+
+const UNDELIVERED: ReadonlySet<Invoice['status']> = new Set(['voided', 'abandoned'])

@@ -1,0 +1,270 @@
+/** What is paid for an order goes back once: by a refund, or as credit (ADR 90). */
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { parseDuration } from '../../billing/durations.ts'
+import { amountDue, type Invoice, isOpen } from '../../billing/invoices.ts'
+import { changeItems } from '../../billing/item-changes.ts'
+import { Money, sumOf } from '../../billing/money.ts'
+import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
+import { cancelOrder, voidInvoice } from '../../billing/order-commands.ts'
+import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
+import { beginCallersCharge, payInvoice, refundInvoice } from '../../billing/order-payments.ts'
+import { grossAmount, isCredit } from '../../billing/proration.ts'
+import type { TaxSchedule } from '../../billing/taxes.ts'
+import { anyCommands, anyTerms, at, type Command, live, terms } from './orders.ts'
+
+const RUNS = { numRuns: 2_000 }
+const START = at('2027-04-01')
+const MIDDLE = at('2027-04-16')
+const AT_ONCE = {
+  churnTime: null,
+  churnTimePolicy: null,
+  canceledBy: 'merchant' as const,
+  reason: null,
+  description: null,
+}
+const VAT = { name: 'VAT', rate: '20', country: 'DE', region: null }
+const TAXES: TaxSchedule = [{ from: 0, isInclusive: false, rates: [VAT], shipping: [], byProduct: {} }]
+
+function pay(order: Order, sequence: number, instant: number): Order {
+  return payInvoice(beginCallersCharge(order, instant, sequence).order, instant, sequence).order
+}
+
+/** An order of 20 a month, begun on the first of April and paid. */
+function paid(members: Parameters<typeof terms>[1] = {}): Order {
+  const agreed = terms({ pricing: { formula: 'flat-rate', price: '20' } }, { createdTime: START, ...members })
+  return pay(advanceBefore(placeOrder(agreed).order, START + 1).order, 1, START + 1)
+}
+
+function priced(order: Order, price: string, instant = MIDDLE): Order {
+  const items = order.terms.items.map((item) => ({
+    ...item,
+    plan: { ...item.plan, pricing: { formula: 'flat-rate' as const, price } },
+  }))
+  const policy = { prorated: true, renewalPolicy: 'retain' as const }
+  return changeItems(order, instant, { terms: { ...order.terms, items }, ...policy }).order
+}
+
+const canceled = (order: Order, instant = MIDDLE) =>
+  cancelOrder(order, instant, { ...AT_ONCE, prorated: true })
+const refunded = (order: Order, sequence: number, amount: string, instant = MIDDLE, paysCredit = false) =>
+  refundInvoice(order, instant, sequence, amount, paysCredit).order
+/** What the queue holds for the customer; below zero: what it holds for the merchant. */
+const queuedCredit = ({ queue }: Order) => new Money(0).minus(grossAmount(queue)).toNumber()
+const memoOf = (transitions: readonly Transition[]) =>
+  transitions
+    .flatMap(({ events }) => events)
+    .filter(({ type }) => type === 'credit-memo-created')
+    .reduce((sum, { credit = [] }) => sum.minus(grossAmount(credit)), new Money(0))
+
+describe('a refund of a period whose unused time is credited', () => {
+  test('takes the credit that is queued back', () => {
+    const cheaper = priced(paid(), '10')
+    expect(queuedCredit(cheaper)).toBe(5)
+    const order = refunded(cheaper, 1, '20')
+    expect(queuedCredit(order)).toBe(0)
+    expect(order.invoices[0]).toMatchObject({ status: 'refunded' })
+    expect(advanceThrough(order, at('2027-05-01')).order.invoices[1]).toMatchObject({ amount: '10' })
+  })
+
+  test('in part takes nothing back while the rest covers the credit', () => {
+    const cheaper = priced(paid(), '10')
+    expect([15, 16, 20].map((amount) => queuedCredit(refunded(cheaper, 1, String(amount))))).toEqual([
+      5, 4, 0,
+    ])
+    const inParts = refunded(refunded(cheaper, 1, '16'), 1, '4')
+    expect(queuedCredit(inParts)).toBe(0)
+  })
+
+  test('debits credit that the next invoice has used already, with its tax', () => {
+    const cheaper = priced(paid({ taxes: TAXES }), '10')
+    expect(queuedCredit(cheaper)).toBe(6)
+    const later = advanceThrough(cheaper, at('2027-05-01')).order
+    expect(later.invoices[1]).toMatchObject({ amount: '6' })
+    const order = refunded(later, 1, '24', at('2027-05-02'))
+    expect(order.queue).toMatchObject([
+      { type: 'proration', description: 'Refunded time on Monthly', amount: '5', taxes: [{ amount: '1' }] },
+    ])
+    expect(advanceThrough(order, at('2027-06-01')).order.invoices[2]).toMatchObject({ amount: '18' })
+  })
+
+  test('uses up the credit memo that the order left', () => {
+    const ended = canceled(paid())
+    expect(memoOf([ended]).toNumber()).toBe(10)
+    const credit = [
+      { creditMemoId: 'goodwill', currency: 'EUR', left: '7' },
+      { creditMemoId: 'memo', currency: 'EUR', left: '10', isOfOrder: true as const },
+    ]
+    const order = refunded({ ...ended.order, credit }, 1, '20')
+    expect(order.invoices[0]).toMatchObject({
+      status: 'refunded',
+      credits: [{ creditMemoId: 'memo', amount: '10' }],
+    })
+    expect(order.credit).toMatchObject([{ left: '7' }, { left: '0' }])
+    expect(order.queue).toEqual([])
+  })
+
+  test('that pays the credit back takes nothing of it', () => {
+    const ended = canceled(paid()).order
+    const back = refunded(ended, 1, '10', MIDDLE, true)
+    const rest = refunded(back, 1, '10')
+    expect([back, rest].map(({ queue }) => queue)).toEqual([[], []])
+  })
+
+  test('that fails after all leaves the credit as it was', () => {
+    const cheaper = priced(paid({ taxes: TAXES }), '10')
+    const order = refunded(refunded(cheaper, 1, '24'), 1, '-24')
+    expect([queuedCredit(order), order.invoices[0]?.status]).toEqual([6, 'paid'])
+  })
+})
+
+describe('a period that was refunded', () => {
+  test.each([
+    ['0', 10],
+    ['10', 10],
+    ['15', 5],
+    ['20', 0],
+  ])('by %s of 20 is credited %i at its middle', (amount, credit) => {
+    const ended = canceled(refunded(paid(), 1, amount))
+    expect(memoOf([ended]).toNumber()).toBe(credit)
+    expect(ended.events.find(({ type }) => type === 'subscription-churned')?.credit ?? []).toHaveLength(
+      credit === 0 ? 0 : 1,
+    )
+  })
+
+  test('by the whole of a change in it is credited what was billed before', () => {
+    const order = pay(priced(paid(), '60'), 2, MIDDLE)
+    expect(order.invoices[1]).toMatchObject({ type: 'interim', amountPaid: '20' })
+    expect(memoOf([canceled(order)]).toNumber()).toBe(30)
+    expect(memoOf([canceled(refunded(order, 2, '20'))]).toNumber()).toBe(10)
+  })
+})
+
+describe('credit that comes from an unpaid change', () => {
+  test('goes when the change is voided', () => {
+    const dearer = priced(paid(), '60')
+    const cheaper = priced(dearer, '20')
+    expect(queuedCredit(cheaper)).toBe(20)
+    expect(queuedCredit(voidInvoice(cheaper, MIDDLE, 2).order)).toBe(0)
+  })
+})
+
+describe('an order that is canceled for delinquency', () => {
+  const agreed = terms(
+    { pricing: { formula: 'flat-rate', price: '20' } },
+    { createdTime: START, delinquencyPeriod: parseDuration('P40D') },
+  )
+  const CHANGED = at('2027-05-11')
+  const second = (isPaid: boolean) => {
+    const order = advanceBefore(placeOrder(agreed).order, CHANGED).order
+    return priced(isPaid ? pay(order, 2, CHANGED) : order, '10', CHANGED)
+  }
+
+  test('leaves a memo of the credit of a period that was paid', () => {
+    const { order, transitions } = advanceThrough(second(true), at('2027-05-12'))
+    expect(order).toMatchObject({ status: 'canceled', canceledBy: 'rebilly-side', queue: [] })
+    expect(memoOf(transitions).toNumber()).toBe(6.78)
+  })
+
+  test('leaves none of the credit of a period that nobody paid', () => {
+    const { order, transitions } = advanceThrough(second(false), at('2027-05-12'))
+    expect(order).toMatchObject({ status: 'canceled', queue: [] })
+    expect(memoOf(transitions).toNumber()).toBe(0)
+  })
+
+  test('returns the credit that the invoice of a period to come has used', () => {
+    const early = terms(
+      {
+        pricing: { formula: 'flat-rate', price: '20' },
+        invoiceTimeShift: {
+          issueTimeShift: { chronology: 'before', duration: 10, unit: 'day' },
+          dueTimeShift: null,
+        },
+      },
+      { createdTime: START, delinquencyPeriod: parseDuration('P57D') },
+    )
+    // The invoice of April is delinquent on the 28th of May, ten days after that of June has been issued.
+    const begun = advanceBefore(placeOrder(early).order, at('2027-05-11')).order
+    const order = priced(pay(begun, 2, at('2027-05-11')), '10', at('2027-05-11'))
+    const issued = advanceThrough(order, at('2027-05-27')).order
+    expect(issued.invoices[2]).toMatchObject({ periodNumber: 3, amount: '3.22' })
+    const { order: ended, transitions } = advanceThrough(issued, at('2027-05-29'))
+    expect(ended).toMatchObject({ status: 'canceled', queue: [] })
+    expect(memoOf(transitions).toNumber()).toBe(6.78)
+  })
+})
+
+const refunds: fc.Arbitrary<Command[]> = fc.array(
+  fc
+    .record({
+      hour: fc.integer({ min: 0, max: 300 * 24 }),
+      percent: fc.constantFrom(100, 100, 70, 30),
+      which: fc.nat({ max: 3 }),
+    })
+    .map(({ hour, percent, which }) => ({
+      at: at('2027-01-31') + hour * 3_600_000,
+      act(order: Order, now: number) {
+        const invoice = order.invoices.at(-1 - which) ?? order.invoices[0]
+        if (invoice === undefined) throw new Error('an order has an invoice')
+        const left = new Money(invoice.amountPaid).minus(invoice.amountRefunded)
+        const amount = left.times(percent).div(100).toDecimalPlaces(2).toFixed()
+        return refundInvoice(order, now, invoice.sequence, amount)
+      },
+    })),
+  { maxLength: 4 },
+)
+const payments: fc.Arbitrary<Command[]> = fc.array(
+  fc.integer({ min: 0, max: 300 * 24 }).map((hour) => ({
+    at: at('2027-01-31') + hour * 3_600_000,
+    act(order: Order, now: number) {
+      const { sequence = 0 } = order.invoices.find(isOpen) ?? {}
+      return payInvoice(beginCallersCharge(order, now, sequence).order, now, sequence)
+    },
+  })),
+  { maxLength: 6 },
+)
+const story = fc
+  .tuple(anyCommands, payments, refunds)
+  .map((lists) => lists.flat().toSorted((one, other) => one.at - other.at))
+
+/** What was paid for an invoice, or is owed for it: its amount, and the queued credit that reduced it. */
+function worthOf({ amount, lines }: Invoice): Money {
+  const drawn = lines.filter((line) => line.isQueued === true && isCredit(line.amount))
+  return new Money(amount).minus(grossAmount(drawn))
+}
+
+describe('whatever is changed, paid and refunded', () => {
+  test('refunds and credits of an invoice never exceed what was paid for it', () => {
+    fc.assert(
+      fc.property(anyTerms, story, (agreed, commands) => {
+        for (const { order } of live(agreed, commands).transitions) {
+          for (const invoice of order.invoices) {
+            if (isOpen(invoice)) continue
+            const { amountRefunded, amountCredited, creditTakenBack, status } = invoice
+            const isServed = status !== 'voided' && status !== 'abandoned'
+            const back = new Money(amountCredited).minus(creditTakenBack).plus(isServed ? amountRefunded : 0)
+            expect(back.lessThanOrEqualTo(isServed ? worthOf(invoice) : 0)).toBe(true)
+          }
+        }
+      }),
+      RUNS,
+    )
+  })
+
+  test('nobody gets more back, as money and as credit, than was paid and is owed', () => {
+    fc.assert(
+      fc.property(anyTerms, story, (agreed, commands) => {
+        const { transitions } = live(agreed, commands)
+        transitions.forEach(({ order }, index) => {
+          const { queue, invoices } = order
+          const memos = memoOf(transitions.slice(0, index + 1))
+          const queued = grossAmount(queue.filter(({ type }) => type === 'proration')).negated()
+          const back = memos.plus(queued).plus(sumOf(invoices.map((one) => one.amountRefunded)))
+          const [got, due] = [invoices.map((one) => one.amountPaid), invoices.map(amountDue)]
+          expect(back.lessThanOrEqualTo(sumOf([...got, ...due]))).toBe(true)
+        })
+      }),
+      RUNS,
+    )
+  })
+})
