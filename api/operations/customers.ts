@@ -39,6 +39,7 @@ import { isPart } from '../resources/respond.ts'
 import { contactOf } from '../schemas/contact.ts'
 import { Customer } from '../schemas/customer.ts'
 import { type CustomerLeadSource, leadSourceOf } from '../schemas/lead-source.ts'
+import { taxNumbersOf } from '../schemas/tax-number.ts'
 
 export const customers: Resource<CustomerRow> = {
   name: 'Customer',
@@ -181,11 +182,7 @@ function tokenOf({ paymentToken }: Customer, { cards }: OperationContext): Token
 }
 
 function valuesOf(body: Customer, context: OperationContext, row: CustomerRow | null): NewCustomer {
-  const taxNumbers = body.taxNumbers?.map(({ type, value, isDefault }) => ({
-    type: type as 'eu-vat' | 'other',
-    value,
-    isDefault: isDefault ?? false,
-  }))
+  const taxNumbers = body.taxNumbers == null ? null : taxNumbersOf(body.taxNumbers)
   if ((taxNumbers ?? []).filter(({ isDefault }) => isDefault).length > 1) {
     throw new InvalidFieldsError([
       { field: 'taxNumbers', code: 'not-unique', message: 'must not have more than one default' },
@@ -199,7 +196,7 @@ function valuesOf(body: Customer, context: OperationContext, row: CustomerRow | 
     defaultPaymentInstrumentId: defaultInstrumentOf(body, context, row),
     primaryAddress: contactOf(body.primaryAddress),
     locale: body.locale ?? null,
-    taxNumbers: taxNumbers ?? null,
+    taxNumbers,
     leadSource: leadSourceOf(body.leadSource),
     customFields: body.customFields ?? {},
   }

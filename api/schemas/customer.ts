@@ -12,6 +12,7 @@ import {
 } from './conventions.ts'
 import { LeadSource } from './lead-source.ts'
 import { NotSupportedYet, notSupportedYet } from './not-supported.ts'
+import { TaxNumber } from './tax-number.ts'
 
 const Count = (description: string) => ReadOnly(Type.Integer({ minimum: 0, description }))
 
@@ -27,23 +28,6 @@ const Value = (description: string) =>
       { description: `${description} Its members are null if there are payments in several currencies.` },
     ),
   )
-
-const TaxNumber = Type.Object(
-  {
-    type: Type.Enum(['eu-vat', 'other'], { description: 'Kind of the tax number.' }),
-    value: Text('Tax number.', { minLength: 1 }),
-    isDefault: Type.Optional(
-      Type.Boolean({ default: false, description: 'Whether invoices show this tax number.' }),
-    ),
-    isValid: ReadOnly(
-      Type.Unsafe<null>({
-        type: ['boolean', 'null'],
-        description: 'Result of a check at the tax authority. Null, because none is made.',
-      }),
-    ),
-  },
-  { additionalProperties: false, description: 'A tax number.' },
-)
 
 export const Customer = Type.Object(
   {

@@ -1,15 +1,19 @@
 import Type, { type Static } from 'typebox'
-import type { TaxNumber as StoredTaxNumber } from '../../db/entities/organization.ts'
+import type { TaxNumber as StoredTaxNumber } from '../../db/entities/customer.ts'
 import { OrNull, ReadOnly, Text } from './conventions.ts'
 
 export const TaxNumber = Type.Object(
   {
-    type: Type.Enum(['eu-vat', 'other'], { description: 'Kind of the number.' }),
-    value: Text('The number.', { minLength: 1 }),
+    type: Type.Enum(['eu-vat', 'other'], { description: 'Kind of the tax number.' }),
+    value: Text('Tax number.', { minLength: 1 }),
     isDefault: Type.Optional(
-      Type.Boolean({ default: false, description: 'Whether it is the number on invoices.' }),
+      Type.Boolean({ default: false, description: 'Whether invoices show this tax number.' }),
     ),
-    isValid: ReadOnly(OrNull(Type.Boolean({ description: 'Whether the number is valid; null if unknown.' }))),
+    isValid: ReadOnly(
+      OrNull(
+        Type.Boolean({ description: 'Result of a check at the tax authority. Null, because none is made.' }),
+      ),
+    ),
   },
   { additionalProperties: false, description: 'A tax number.' },
 )

@@ -71,7 +71,11 @@ export async function readCoupons(
         order.id,
         {
           redeemed: its.map((one) => ({
-            ...redeemedCoupon(one, counts.get(one.redemption.id) ?? 0),
+            ...redeemedCoupon(one.coupon, {
+              redemptionId: one.redemption.id,
+              restrictions: restrictionsOf(one),
+              discountsBefore: counts.get(one.redemption.id) ?? 0,
+            }),
             ...restrictedTo(one, order.id, sequences),
           })),
           coupons: its.map(({ coupon }) => coupon),
@@ -138,15 +142,17 @@ function placeOf({ couponIds }: OrderRow, { couponId, subscriptionId }: CouponRe
   return subscriptionId == null ? couponIds.length : couponIds.indexOf(couponId)
 }
 
-function redeemedCoupon({ redemption, coupon }: RedemptionRow, discountsBefore: number): RedeemedCoupon {
+/** Returns a coupon as the rules of orders read it. */
+export function redeemedCoupon(
+  { id, description, discount, expiredTime }: Coupon,
+  redemption: Pick<RedeemedCoupon, 'redemptionId' | 'restrictions' | 'discountsBefore'>,
+): RedeemedCoupon {
   return {
-    couponId: coupon.id,
-    redemptionId: redemption.id,
-    description: coupon.description === '' ? discountText(coupon.discount) : coupon.description,
-    discount: coupon.discount,
-    restrictions: restrictionsOf({ coupon, redemption }),
-    expiredTime: coupon.expiredTime?.getTime() ?? null,
-    discountsBefore,
+    couponId: id,
+    description: description === '' ? discountText(discount) : description,
+    discount,
+    expiredTime: expiredTime?.getTime() ?? null,
+    ...redemption,
   }
 }
 

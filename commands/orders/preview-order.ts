@@ -1,7 +1,6 @@
 import type { Contact } from '../../billing/contacts.ts'
 import {
   combinationProblem,
-  discountText,
   type OrderToDiscount,
   type RedeemedCoupon,
   redemptionProblem,
@@ -18,6 +17,7 @@ import { agreedTerms } from '../../billing/order-terms.ts'
 import { Coupon, Website } from '../../db/entities/index.ts'
 import type { OrderItem } from '../../db/entities/subscription.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { redeemedCoupon, rulesOf } from '../coupons/order-coupons.ts'
 import { type References, references } from '../references.ts'
 import { checkTaxedAmounts, checkTerms, newOrderTerms } from './check-terms.ts'
 import { pricedItems, type SubscriptionItem } from './create-order.ts'
@@ -111,21 +111,9 @@ async function redeemable(
       found.missing(Coupon, field)
       return []
     }
-    const { description, discount, restrictions } = coupon
-    const expiredTime = coupon.expiredTime?.getTime() ?? null
-    const asked = { ...coupon, issuedTime: coupon.issuedTime.getTime(), expiredTime }
-    const problem = redemptionProblem(asked, customer, now.getTime())
+    const { restrictions } = coupon
+    const problem = redemptionProblem(rulesOf(coupon), customer, now.getTime())
     if (problem !== null) found.fail(field, problem.code, problem.message)
-    return [
-      {
-        couponId,
-        redemptionId: couponId,
-        description: description === '' ? discountText(discount) : description,
-        discount,
-        restrictions,
-        expiredTime,
-        discountsBefore: 0,
-      },
-    ]
+    return [redeemedCoupon(coupon, { redemptionId: couponId, restrictions, discountsBefore: 0 })]
   })
 }

@@ -3,6 +3,7 @@ import type { GivenBillingSettings } from '../../billing/billing-settings.ts'
 import type { Reachable } from '../../billing/contacts.ts'
 import type { TaxSettings } from '../../billing/tax-settings.ts'
 import { EMPTY_ARRAY, id, json, resourceColumns, searchExpression } from './columns.ts'
+import type { TaxNumber } from './customer.ts'
 
 export interface OrganizationSettings {
   /** Only settings that were set. */
@@ -15,12 +16,6 @@ export interface Questionnaire {
   products: string[] | null
   integrationType: string | null
   launchTiming: string | null
-}
-
-export interface TaxNumber {
-  type: 'eu-vat' | 'other'
-  value: string
-  isDefault: boolean
 }
 
 /** Without an index: a caller lists its own organization only. */
