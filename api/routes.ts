@@ -884,6 +884,21 @@ export const ROUTES: readonly Route[] = [
   {
     ...getOne(subscriptions),
     ...action(
+      'PostSubscriptionUpcomingInvoicesIssue',
+      'POST',
+      'subscriptions/{id}/upcoming-invoices/{invoiceId}/issue',
+      'Issue an upcoming invoice of a subscription now',
+    ),
+    resource: UpcomingInvoice,
+    takesBody: true,
+    creates: true,
+    body: UpcomingInvoiceIssue,
+    query: NO_QUERY,
+    handler: postUpcomingInvoiceIssue,
+  },
+  {
+    ...getOne(subscriptions),
+    ...action(
       'PostSubscriptionInterimInvoice',
       'POST',
       'subscriptions/{id}/interim-invoice',

@@ -1,5 +1,5 @@
 /** Generated ids: a prefix for the resource, and a ULID for the order of creation. */
-import { randomFillSync } from 'node:crypto'
+import { createHash, randomFillSync } from 'node:crypto'
 import { monotonicFactory, ulid } from 'ulid'
 
 export type IdPrefix =
@@ -58,6 +58,12 @@ const nextUlid = monotonicFactory(randomFraction)
 /** Ids of one process sort by creation. One that a browser may read by cannot be guessed from another. */
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${prefix === 'tok' ? ulid(undefined, randomFraction) : nextUlid()}`
+}
+
+/** Returns the same id for the same parts: that of a record which is shown before it is created. */
+export function derivedId(prefix: IdPrefix, ...parts: readonly string[]): string {
+  const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+  return `${prefix}_${digest.slice(0, 26)}`
 }
 
 /** Format of every id, generated or chosen by a caller (specification 2 and 4). */

@@ -2,6 +2,7 @@ import { autopayScheduledTime, type Invoice as InvoiceState } from '../billing/i
 import { jsonAmount, Money, sumOf } from '../billing/money.ts'
 import { isCredit, subtotal } from '../billing/proration.ts'
 import type { Invoice, Subscription, Transaction } from '../db/entities/index.ts'
+import { derivedId } from '../db/ids.ts'
 import { presentContact } from './contact.ts'
 import { type Link, resourceUrl } from './links.ts'
 import { presentLineTax, presentTaxes } from './taxes.ts'
@@ -85,6 +86,13 @@ export function presentInvoiceItems(invoice: Invoice, baseUrl: string) {
   })
 }
 
+/** Returns the id that the upcoming invoice has once it is issued by a call. */
+export function upcomingInvoiceId({ organizationId, id, nextInvoice }: UpcomingOf): string {
+  return derivedId('in', organizationId, id, String(nextInvoice))
+}
+
+type UpcomingOf = Pick<Subscription, 'organizationId' | 'id' | 'nextInvoice'>
+
 export function presentUpcomingInvoice(order: Subscription, invoice: InvoiceState, baseUrl: string) {
   const url = (...segments: string[]) => resourceUrl(baseUrl, order.organizationId, ...segments)
   const instant = (at: number | null) => (at === null ? null : new Date(at).toISOString())
@@ -95,6 +103,7 @@ export function presentUpcomingInvoice(order: Subscription, invoice: InvoiceStat
     periodEnd: invoice.periodEnd === null ? null : new Date(invoice.periodEnd),
   }
   return {
+    id: upcomingInvoiceId({ ...order, nextInvoice: invoice.sequence }),
     organizationId: order.organizationId,
     subscriptionId: order.id,
     customerId: order.customerId,

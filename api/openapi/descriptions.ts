@@ -189,6 +189,8 @@ const OWN: Readonly<Record<string, string>> = {
   PostSubscriptionReactivation: 'Only a canceled or churned order can be reactivated.',
   PostSubscriptionUpcomingInvoiceIssue:
     'The invoice of the next period is issued before its time, and charged when the period begins. A subscription that is billed at the end of each period has none (409).',
+  PostSubscriptionUpcomingInvoicesIssue:
+    "The path names an invoice of the subscription's upcoming invoices. It is issued before its time, and charged when its period begins. One that has been issued or has changed places with another is not found (404).",
   PostSubscriptionInterimInvoice:
     'The invoice has what `lineItems` of the subscription hold, and is charged at once. Credits are used as far as it can bear them. If nothing that is owed is queued, 409.',
   PostCreditMemoRefund:

@@ -149,6 +149,7 @@ const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   'password-tokens.id': TOKEN,
   customerId: { description: 'Id of the customer.' },
   fastForwardId: { description: 'Id of the fast-forward.' },
+  invoiceId: { description: 'Id of the upcoming invoice.' },
   itemId: { description: 'Id of the item.' },
   messageId: { description: 'Id of the entry.' },
   tag: { description: 'Id or name of the tag.', schema: () => ({ type: 'string', minLength: 1 }) },

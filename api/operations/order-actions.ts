@@ -3,7 +3,7 @@ import { canonicalJson } from '../../billing/canonical-json.ts'
 import { parseDuration, reach } from '../../billing/durations.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
 import { issueInterim, issueUpcoming } from '../../billing/invoice-commands.ts'
-import type { Order, Transition } from '../../billing/order.ts'
+import type { Transition } from '../../billing/order.ts'
 import {
   actOnOrder,
   changePause,
@@ -32,7 +32,7 @@ import { cancellationSearch } from '../../db/entities/subscription-cancellation.
 import { pauseSearch } from '../../db/entities/subscription-pause.ts'
 import { reactivationSearch } from '../../db/entities/subscription-reactivation.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
-import { presentUpcomingInvoice } from '../../representations/invoice.ts'
+import { presentUpcomingInvoice, upcomingInvoiceId } from '../../representations/invoice.ts'
 import { resourceUrl } from '../../representations/links.ts'
 import {
   presentCancellation,
@@ -275,19 +275,24 @@ async function lockOfOrder<Row extends OrderAction>(
 
 /** POST subscriptions/{id}/interim-invoice. */
 export async function postInterimInvoice(context: OperationContext): Promise<OperationResponse> {
-  const command = (order: Order, at: number) => {
+  const command = ({ order }: OrderRecord, at: number) => {
     context.body()
     return issueInterim(order, at)
   }
   return await issueInvoice(context, command, (row) => respondCreated(context, invoices, row))
 }
 
-/** POST subscriptions/{id}/upcoming-invoice/issue. */
+/** POST subscriptions/{id}/upcoming-invoice/issue, and …/upcoming-invoices/{invoiceId}/issue, which names the invoice. */
 export async function postUpcomingInvoiceIssue(context: OperationContext): Promise<OperationResponse> {
   const { baseUrl, organizationId } = context
-  const command = (order: Order, at: number) => {
+  const { invoiceId } = context.params
+  const command = (record: OrderRecord, at: number) => {
+    const upcomingId = upcomingInvoiceId(record.row)
+    if (invoiceId !== undefined && invoiceId !== upcomingId)
+      throw notFound({ label: 'upcoming invoice' }, invoiceId)
+    record.upcomingId = upcomingId
     const { issuedTime, dueTime } = context.body<UpcomingInvoiceIssue>()
-    return issueUpcoming(order, at, {
+    return issueUpcoming(record.order, at, {
       issuedTime: issuedTime == null ? null : Date.parse(issuedTime),
       dueTime: dueTime == null ? null : Date.parse(dueTime),
     })
@@ -295,7 +300,7 @@ export async function postUpcomingInvoiceIssue(context: OperationContext): Promi
   return await issueInvoice(context, command, async (row, { order, row: ofOrder }) => {
     const state = order.invoices.find(({ sequence }) => sequence === row.sequence)
     if (state === undefined) throw new Error('an invoice that was issued is not in the record of its order')
-    const body = { id: row.id, ...presentUpcomingInvoice(ofOrder, state, baseUrl) }
+    const body = presentUpcomingInvoice(ofOrder, state, baseUrl)
     return { status: 201, body, location: resourceUrl(baseUrl, organizationId, 'invoices', row.id) }
   })
 }
@@ -303,7 +308,7 @@ export async function postUpcomingInvoiceIssue(context: OperationContext): Promi
 /** Issues an invoice of the order of the path by a command, which makes it. */
 async function issueInvoice(
   context: OperationContext,
-  command: (order: Order, at: number) => Transition,
+  command: (record: OrderRecord, at: number) => Transition,
   respond: (row: Invoice, record: OrderRecord) => Promise<OperationResponse>,
 ): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
@@ -311,9 +316,9 @@ async function issueInvoice(
     const row = await lockSubscription(unit, id)
     if (row === null) throw notFound(subscriptions, id)
     let made = 0
-    const record = await actOnOrder(unit, row, ({ order }, at) => {
-      made = order.nextInvoice
-      return command(order, at)
+    const record = await actOnOrder(unit, row, (record, at) => {
+      made = record.order.nextInvoice
+      return command(record, at)
     })
     const invoice = record.invoices.get(made)
     if (invoice === undefined) throw new Error('an invoice that was issued left no row')

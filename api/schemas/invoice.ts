@@ -9,7 +9,6 @@ import {
   Instant,
   NotEmbedded,
   Nullable,
-  OmittedWhenUnknown,
   OrNull,
   ReadOnly,
   resourceMembers,
@@ -344,7 +343,7 @@ export const SubscriptionInvoice = Type.Object(notSupportedYet({ transactionId: 
 
 export const UpcomingInvoice = Type.Object(
   {
-    id: OmittedWhenUnknown(ReadOnly(Id('Id of the invoice, once it is issued.'))),
+    id: ReadOnly(Id('Id of the upcoming invoice. The invoice has it if a call issues it.')),
     ...parties,
     customerId: ReadOnly(Id(CUSTOMER)),
     websiteId: ReadOnly(Id(WEBSITE)),

@@ -173,8 +173,10 @@ function writeInvoice(
     numberIssued(unit, known)
     return
   }
+  const { upcomingId = newId('in') } = record
+  delete record.upcomingId
   const made = {
-    id: newId('in'),
+    id: upcomingId,
     subscriptionId: row.id,
     customerId: row.customerId,
     websiteId: row.websiteId,

@@ -19,6 +19,8 @@ export interface OrderRecord extends InvoicesRecord {
   /** The cancellation whose churn time is ahead; null: none. */
   readonly cancellation: SubscriptionCancellation | null
   redeemed: readonly RedeemedCoupon[]
+  /** The id of the next invoice, where it is known before; left out: a new one. */
+  upcomingId?: string
   /** By id; those canceled in this commit included. */
   readonly coupons: Map<string, Coupon>
 }

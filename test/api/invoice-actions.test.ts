@@ -136,6 +136,7 @@ describe('an order', () => {
     const issued = await issue(order, { issuedTime, dueTime })
     expect(issued.status).toBe(201)
     const { id } = issued.body
+    expect(id).toBe(upcoming.id)
     expect(issued.headers.get('location')).toContain(`/invoices/${id}`)
     expect(issued.body).toMatchObject({
       status: 'unpaid',
@@ -156,6 +157,22 @@ describe('an order', () => {
     expect(await read(`subscriptions/${order.id}`)).toMatchObject({ rebillNumber: 1, recentInvoiceId: id })
     expect(await read(`subscriptions/${order.id}/upcoming-invoice`)).toMatchObject({ periodNumber: 3 })
     expectProblem(await issue(order), 409, 'conflict')
+  })
+
+  test('has the upcoming invoice that a path names issued, and no other', async () => {
+    const order = await begun()
+    const path = `subscriptions/${order.id}/upcoming-invoices`
+    const [upcoming] = (await merchant.api.get<Body[]>(path)).body
+    for (const id of ['in_none', order.initialInvoiceId]) {
+      expectProblem(await merchant.api.post(`${path}/${id}/issue`, {}), 404, 'not-found')
+    }
+    const issued = await merchant.api.post(`${path}/${upcoming?.id}/issue`, {})
+    expect(issued).toMatchObject({ status: 201, body: { id: upcoming?.id, periodNumber: 2 } })
+    expect(await read(`invoices/${upcoming?.id}`)).toMatchObject({ type: 'renewal', periodNumber: 2 })
+    expectProblem(await merchant.api.post(`${path}/${upcoming?.id}/issue`, {}), 404, 'not-found')
+    const [next] = (await merchant.api.get<Body[]>(path)).body
+    expect(next).toMatchObject({ periodNumber: 3 })
+    expectProblem(await merchant.api.post(`${path}/${next?.id}/issue`, {}), 409, 'conflict')
   })
 
   test.each([

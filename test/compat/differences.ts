@@ -4,7 +4,6 @@ import type { ShapeName } from './shapes.ts'
 
 export const PENDING: Partial<Record<Operation, string>> = {
   'POST customers/{id}/compliance-screening-report': 'compliance reports',
-  'POST subscriptions/{id}/upcoming-invoices/{invoiceId}/issue': 'upcoming invoices beyond the next one',
   'POST digital-wallets/onboarding/apple-pay': 'payments by digital wallets',
   'POST payment-instruments/{id}/name-inquiry': "inquiries of an account holder's name",
   'POST transactions/{id}/update': 'updates of a transaction by hand',

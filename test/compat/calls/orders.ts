@@ -138,7 +138,7 @@ export const ORDERS: readonly Call[] = [
     of: ['order'],
   },
   { operation: 'GET subscriptions/{id}/upcoming-invoices', of: ['order'] },
-  { operation: 'GET subscriptions/{id}/upcoming-invoice', of: ['order'], as: 'upcoming' },
+  { operation: 'GET subscriptions/{id}/upcoming-invoice', of: ['order'] },
   {
     operation: 'POST subscriptions/{id}/upcoming-invoice/issue',
     body: 'required',
@@ -146,10 +146,29 @@ export const ORDERS: readonly Call[] = [
     of: ['order'],
   },
   {
+    operation: 'POST subscriptions',
+    body: 'required',
+    case: 'whose upcoming invoice is issued by its id',
+    with: { paymentInstrumentId: '{instrument}' },
+    as: 'otherOrder',
+  },
+  {
+    operation: 'GET subscriptions/{id}',
+    case: 'once the other one is active',
+    of: ['otherOrder'],
+    until: { status: 'active' },
+  },
+  {
+    operation: 'GET subscriptions/{id}/upcoming-invoice',
+    case: 'of the other one',
+    of: ['otherOrder'],
+    as: 'upcoming',
+  },
+  {
     operation: 'POST subscriptions/{id}/upcoming-invoices/{invoiceId}/issue',
     body: 'required',
     sends: 'InvoiceIssue',
-    of: ['order', 'upcoming'],
+    of: ['otherOrder', 'upcoming'],
   },
   { operation: 'GET subscriptions/{id}/timeline', of: ['order'] },
   {
