@@ -16,6 +16,9 @@ export interface RecurringInterval extends AnchoredPeriod {
   readonly billingTiming?: 'postpaid'
 }
 
+/** What an order sets in place of its plans: the whole interval, or only the day on which periods begin; null: no day. */
+export type OrderInterval = RecurringInterval | Required<Pick<AnchoredPeriod, 'periodAnchorInstruction'>>
+
 export interface PlanTrial {
   /** Per item, whatever the quantity. */
   readonly price: string
@@ -106,7 +109,7 @@ export const NO_REMINDERS: ReminderTerms = { renewal: [], trialEnd: [], abandon:
 export interface OrderChoices {
   readonly trial: { readonly enabled: boolean; readonly endTime: number | null } | null
   readonly isTrialOnly: boolean
-  readonly recurringInterval: RecurringInterval | null
+  readonly recurringInterval: OrderInterval | null
   readonly invoiceTimeShift: InvoiceTimeShift | null
 }
 
@@ -123,12 +126,25 @@ export function agreedTerms(plans: readonly PricedPlan[], choices: OrderChoices)
     interval:
       isTrialOnly || recurring === undefined
         ? null
-        : (choices.recurringInterval ?? recurring.recurringInterval),
+        : orderInterval(choices.recurringInterval, recurring.recurringInterval),
     invoiceTimeShift:
       choices.invoiceTimeShift ??
       plans.find(({ invoiceTimeShift }) => invoiceTimeShift !== null)?.invoiceTimeShift ??
       null,
   }
+}
+
+function orderInterval(
+  own: OrderInterval | null,
+  ofPlans: RecurringInterval | null,
+): RecurringInterval | null {
+  if (own === null || ofPlans === null) return ofPlans
+  return hasPeriod(own) ? own : { ...ofPlans, ...own }
+}
+
+/** True if the interval is whole. */
+export function hasPeriod(interval: OrderInterval): interval is RecurringInterval {
+  return 'unit' in interval
 }
 
 export function termsProblems(
@@ -138,6 +154,7 @@ export function termsProblems(
 ): InvalidField[] {
   const problems: InvalidField[] = []
   const [first] = plans
+  const isPeriodOwn = choices.recurringInterval !== null && hasPeriod(choices.recurringInterval)
   const lasting = plans.filter((plan) => plan.recurringInterval !== null)
   const ongoing = plans.filter((plan) => plan.recurringInterval !== null || plan.trial !== null)
   for (const [index, plan] of plans.entries()) {
@@ -150,7 +167,7 @@ export function termsProblems(
     if (plan.recurringInterval !== null && period != null) {
       if (!sameSchedule(plan.recurringInterval, period))
         mismatch('recurringInterval', 'must have the same service period as the other plans of the order')
-      else if (choices.recurringInterval === null && plan.recurringInterval.limit !== period.limit) {
+      else if (!isPeriodOwn && plan.recurringInterval.limit !== period.limit) {
         mismatch(
           'recurringInterval',
           'must have the same limit as the other plans, unless the order sets recurringInterval',

@@ -1,20 +1,26 @@
-import type { RecurringInterval } from '../billing/order-terms.ts'
+import { hasPeriod, type OrderInterval, type RecurringInterval } from '../billing/order-terms.ts'
+import type { PeriodAnchor } from '../billing/periods.ts'
 
-/** An order has no anchor of its own. */
-export function presentOrderInterval(interval: RecurringInterval | null | undefined) {
+export function presentOrderInterval(interval: OrderInterval | null | undefined) {
   if (interval == null) return null
-  const { unit, length, limit, billingTiming = 'prepaid' } = interval
-  return { unit, length, limit, billingTiming }
+  if (hasPeriod(interval)) return presentInterval(interval)
+  return {
+    periodAnchorInstruction: presentAnchor(interval.periodAnchorInstruction) ?? { method: 'immediately' },
+  }
 }
 
 export function presentInterval(interval: RecurringInterval | null | undefined) {
   if (interval == null) return null
-  const { periodAnchorInstruction = null } = interval
-  const isWeekly = periodAnchorInstruction?.method === 'day-of-week'
+  const { unit, length, limit, billingTiming = 'prepaid', periodAnchorInstruction = null } = interval
   return {
-    ...presentOrderInterval(interval),
-    periodAnchorInstruction: isWeekly
-      ? { ...periodAnchorInstruction, week: 'next' }
-      : periodAnchorInstruction,
+    unit,
+    length,
+    limit,
+    billingTiming,
+    periodAnchorInstruction: presentAnchor(periodAnchorInstruction),
   }
+}
+
+function presentAnchor(anchor: PeriodAnchor | null) {
+  return anchor?.method === 'day-of-week' ? { ...anchor, week: 'next' } : anchor
 }

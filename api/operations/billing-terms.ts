@@ -1,6 +1,11 @@
 import type { Static } from 'typebox'
 import { type FieldCode, type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
-import type { InvoiceTimeShift, RecurringInterval, TimeShift } from '../../billing/order-terms.ts'
+import type {
+  InvoiceTimeShift,
+  OrderInterval,
+  RecurringInterval,
+  TimeShift,
+} from '../../billing/order-terms.ts'
 import { type PeriodAnchor, WEEKDAYS } from '../../billing/periods.ts'
 import type { InvoiceTimeShiftSchema, RecurringIntervalSchema } from '../schemas/billing-terms.ts'
 
@@ -23,6 +28,13 @@ export function intervalOf(body: GivenInterval | null | undefined): RecurringInt
     ...(isPostpaid ? { billingTiming: 'postpaid' } : {}),
     ...(anchor === null ? {} : { periodAnchorInstruction: anchor }),
   }
+}
+
+/** As `intervalOf`, of an order: with a day alone, the period is that of its plans. */
+export function orderIntervalOf(body: GivenInterval | null | undefined): OrderInterval | null {
+  const { unit, billingTiming, periodAnchorInstruction } = body ?? {}
+  if (unit != null || billingTiming === 'postpaid' || periodAnchorInstruction == null) return intervalOf(body)
+  return { periodAnchorInstruction: anchorOf(periodAnchorInstruction) }
 }
 
 export function intervalProblems(body: GivenInterval | null | undefined): readonly InvalidField[] {

@@ -24,7 +24,7 @@ import { notFound, type Resource, type Writer } from '../resources/resource.ts'
 import { contactOf } from '../schemas/contact.ts'
 import { riskOf } from '../schemas/risk-metadata.ts'
 import { Subscription, type SubscriptionItemPatch } from '../schemas/subscription.ts'
-import { intervalOf, timeShiftOf } from './billing-terms.ts'
+import { orderIntervalOf, timeShiftOf } from './billing-terms.ts'
 import { subscriptionExpanders } from './expand-order.ts'
 import { instantOf } from './instants.ts'
 import { itemPlanOf, itemPlanProblems } from './item-plans.ts'
@@ -104,7 +104,7 @@ function valuesOf(body: Subscription, row: SubscriptionRow | null): Omit<NewSubs
     startTime: instantOf(body.startTime, row?.startTime),
     abandonTime: instantOf(body.abandonTime, row?.abandonTime),
     trial: trialOf(body.trial, row),
-    recurringInterval: intervalOf(body.recurringInterval),
+    recurringInterval: orderIntervalOf(body.recurringInterval),
     invoiceTimeShift: timeShiftOf(body.invoiceTimeShift),
     delinquencyPeriod: body.delinquencyPeriod ?? null,
     couponIds: body.couponIds ?? null,

@@ -86,16 +86,17 @@ export const RecurringIntervalSchema = Type.Object(
 /** Without a period, the interval of the plans holds. */
 const OrderIntervalSchema = Type.Object(
   {
-    unit: Type.Optional(PeriodSchema.properties.unit),
-    length: Type.Optional(PeriodSchema.properties.length),
     ...schedule,
-    ...notSupportedYet({ periodAnchorInstruction: null }),
+    unit: OmittedWhenUnknown(PeriodSchema.properties.unit),
+    length: OmittedWhenUnknown(PeriodSchema.properties.length),
+    limit: OmittedWhenUnknown(schedule.limit),
+    billingTiming: OmittedWhenUnknown(schedule.billingTiming),
   },
   {
     additionalProperties: false,
     dependentRequired: { unit: ['length'], length: ['unit'] },
     description:
-      'Length and number of the service periods, which override those of the plans. If null or without unit and length, those of the plans apply.',
+      'Length and number of the service periods, and the day on which they begin, which override those of the plans. Without unit and length, only the day does. If null, those of the plans apply.',
   },
 )
 

@@ -6,8 +6,8 @@ import { placeOrder } from '../../billing/order.ts'
 import {
   defaultAbandonTime,
   type InvoiceTimeShift,
+  type OrderInterval,
   type PricedPlan,
-  type RecurringInterval,
 } from '../../billing/order-terms.ts'
 import type { RiskInput } from '../../billing/risk.ts'
 import {
@@ -62,7 +62,7 @@ export interface NewSubscription {
   readonly abandonTime: Date | null
   readonly trial: { enabled: boolean; endTime: string | null } | null
   readonly isTrialOnly: boolean
-  readonly recurringInterval: RecurringInterval | null
+  readonly recurringInterval: OrderInterval | null
   readonly invoiceTimeShift: InvoiceTimeShift | null
   readonly delinquencyPeriod: string | null
   readonly shipping: { amount: string; calculator: 'manual' } | null

@@ -4,7 +4,13 @@ import type { DeclinedRenewals } from '../../billing/dunning.ts'
 import type { InvoiceLine, InvoiceStatus } from '../../billing/invoices.ts'
 import type { CancelCategory, CanceledBy, OrderStatus } from '../../billing/order.ts'
 import type { DueKind } from '../../billing/order-lifecycle.ts'
-import type { InvoiceTimeShift, PlanTrial, PricedPlan, RecurringInterval } from '../../billing/order-terms.ts'
+import type {
+  InvoiceTimeShift,
+  OrderInterval,
+  PlanTrial,
+  PricedPlan,
+  RecurringInterval,
+} from '../../billing/order-terms.ts'
 import type { Pricing } from '../../billing/pricing.ts'
 import type { ChangedPeriod } from '../../billing/prorated-periods.ts'
 import type { DerivedRisk, RiskInput } from '../../billing/risk.ts'
@@ -127,7 +133,7 @@ const SubscriptionSchema = defineEntity({
     /** In place of the plans' trial. */
     trial: json<{ enabled: boolean; endTime: string | null }>().nullable(),
     isTrialOnly: p.boolean().default(false),
-    recurringInterval: json<RecurringInterval>().nullable(),
+    recurringInterval: json<OrderInterval>().nullable(),
     invoiceTimeShift: json<InvoiceTimeShift>().nullable(),
     delinquencyPeriod: p.string().nullable(),
     /** In the order of application. */

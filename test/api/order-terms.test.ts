@@ -122,6 +122,49 @@ describe('an order', () => {
     expect(own.order).toMatchObject({ recurringInterval, renewalTime: daysOn(own.order, 10) })
   })
 
+  test.each([
+    ['of the month', { method: 'day-of-month', day: 5 }, (time: Date) => time.getUTCDate(), 5],
+    [
+      'of the week',
+      { method: 'day-of-week', day: 'Monday', week: 'next' },
+      (time: Date) => time.getUTCDay(),
+      1,
+    ],
+  ])(
+    'begins its periods on a day %s of its own, with the period of its plans or its own',
+    async (_, periodAnchorInstruction, dayOf, day) => {
+      const { length, ...period } = { unit: 'month', length: 1, limit: null, billingTiming: 'prepaid' }
+      const item = await plan({
+        recurringInterval: {
+          ...period,
+          length,
+          periodAnchorInstruction: { method: 'day-of-month', day: 20 },
+        },
+      })
+      for (const given of [{}, { ...period, length: 2 }]) {
+        const recurringInterval = { ...given, periodAnchorInstruction }
+        const { order } = await begun([item], { recurringInterval })
+        expect(order).toMatchObject({ recurringInterval })
+        expect(dayOf(new Date(String(order.renewalTime)))).toBe(day)
+        const kept = await merchant.api.put(`subscriptions/${order.id}`, order)
+        expect(kept).toMatchObject({ status: 200, body: { revision: order.revision } })
+      }
+    },
+  )
+
+  test('begins its periods on no day, whatever its plans say', async () => {
+    const item = await plan({
+      recurringInterval: {
+        unit: 'week',
+        length: 1,
+        periodAnchorInstruction: { method: 'day-of-month', day: 20 },
+      },
+    })
+    const recurringInterval = { periodAnchorInstruction: { method: 'immediately' } }
+    const { order } = await begun([item], { recurringInterval })
+    expect(order).toMatchObject({ recurringInterval, renewalTime: daysOn(order, 7) })
+  })
+
   test('has no renewal time and nothing upcoming in the last period of its limit', async () => {
     const recurringInterval = { unit: 'day', length: 10, limit: 1 }
     const { order } = await begun([await plan()], { recurringInterval })
@@ -265,6 +308,19 @@ describe('an order', () => {
     ['of half a month', { recurringInterval: { unit: 'month', length: 0.5 } }],
     ['of no month', { recurringInterval: { unit: 'month', length: 0 } }],
     ['limited to nothing', { recurringInterval: { unit: 'month', length: 1, limit: 0 } }],
+    [
+      'on a day that is none',
+      { recurringInterval: { periodAnchorInstruction: { method: 'day-of-month', day: 32 } } },
+    ],
+    [
+      'postpaid without a period',
+      {
+        recurringInterval: {
+          billingTiming: 'postpaid',
+          periodAnchorInstruction: { method: 'day-of-month', day: 1 },
+        },
+      },
+    ],
   ])('is refused with a period or shift %s: 422', async (_, members) => {
     const [member = ''] = Object.keys(members)
     const response = await merchant.api.post('subscriptions', orderBody(merchant, members))

@@ -215,7 +215,7 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
   },
   Subscription: {
     notSupported: {
-      'recurringInterval.periodAnchorInstruction': 'a day of its own: that of the plans applies',
+      'recurringInterval.periodAnchorInstruction.time': NO_TIME_OF_ANCHORS,
       'items.plan.productOptions': NO_OPTIONS,
       'items.plan.meteredBilling': 'metered billing',
       'items.plan.recurringInterval.periodAnchorInstruction.time': NO_TIME_OF_ANCHORS,
