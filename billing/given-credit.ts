@@ -1,6 +1,6 @@
 /** What is credited of an invoice, and taken back when it is refunded (ADR 90). Amounts are exact decimal strings. */
 import { allocateCredit, type Credit, mergedCredit, withoutCredit } from './credit-memos.ts'
-import { type Invoice, type InvoiceLine, isOpen } from './invoices.ts'
+import type { Invoice, InvoiceLine } from './invoices.ts'
 import { Money } from './money.ts'
 import { billingInvoices, type ServedOrder } from './prorated-periods.ts'
 import { drawCredits, grossAmount, isCredit, keptCredits, negatedLine, reclaimed } from './proration.ts'
@@ -108,9 +108,9 @@ function worthOf({ status, amount, lines }: Invoice): Money {
   return new Money(amount).minus(grossAmount(drawn))
 }
 
-/** A refund of an open invoice is owed again. */
-function refundedOf(invoice: Invoice): Money {
-  return new Money(isOpen(invoice) || UNDELIVERED.has(invoice.status) ? 0 : invoice.amountRefunded)
+/** What was refunded while the invoice was open was owed again, and has been paid since or is still owed. */
+function refundedOf({ status, amountRefunded, refundedWhileOpen }: Invoice): Money {
+  return UNDELIVERED.has(status) ? new Money(0) : new Money(amountRefunded).minus(refundedWhileOpen)
 }
 
 function withCredited({ invoices }: CreditedOrder, parts: ReadonlyMap<number, Money>): readonly Invoice[] {

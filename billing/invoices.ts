@@ -91,6 +91,8 @@ export interface Invoice {
   /** Exact; refunds are not subtracted. */
   readonly amountPaid: string
   readonly amountRefunded: string
+  /** What of that was owed again, since the invoice was open. Exact. */
+  readonly refundedWhileOpen: string
   /** What was credited of the time that it billed. Exact; below zero where more of that time is still to be billed. */
   readonly amountCredited: string
   /** What was taken back of that, because it was refunded too. Exact. */
@@ -178,6 +180,7 @@ export function draftInvoice(
     charge: null,
     amountPaid: '0',
     amountRefunded: '0',
+    refundedWhileOpen: '0',
     amountCredited: '0',
     creditTakenBack: '0',
     credits: [],

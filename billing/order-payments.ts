@@ -218,8 +218,10 @@ export function refundInvoice(
     const refunded = { ...invoice, amountRefunded: sumOf([invoice.amountRefunded, amount]) }
     const surplus = Money.min(surplusOf(refunded), Money.max(new Money(amount).negated(), 0))
     const amountPaid = new Money(invoice.amountPaid).minus(surplus).toFixed()
+    const reopened = isOpen(invoice) ? amount : surplus.negated()
     changeInvoice(change, sequence, {
       amountRefunded: refunded.amountRefunded,
+      refundedWhileOpen: new Money(invoice.refundedWhileOpen).plus(reopened).toFixed(),
       amountPaid,
       ...(paysCredit ? { amountCredited: new Money(invoice.amountCredited).minus(amount).toFixed() } : {}),
     })

@@ -36,6 +36,7 @@ export function invoiceColumns(state: InvoiceState, known: Invoice['lines']) {
     charge: state.charge,
     amountPaid: state.amountPaid,
     amountRefunded: state.amountRefunded,
+    refundedWhileOpen: state.refundedWhileOpen,
     amountCredited: state.amountCredited,
     creditTakenBack: state.creditTakenBack,
     credits: [...state.credits],
@@ -70,6 +71,7 @@ function publicFields(invoice: InvoiceState): string {
     isDisputed,
     amountPaid,
     amountRefunded,
+    refundedWhileOpen,
     amountCredited,
     creditTakenBack,
     ...visible

@@ -96,6 +96,7 @@ export function invoiceOf(invoice: Invoice): InvoiceState {
     charge: invoice.charge ?? null,
     amountPaid: invoice.amountPaid,
     amountRefunded: invoice.amountRefunded,
+    refundedWhileOpen: invoice.refundedWhileOpen,
     amountCredited: invoice.amountCredited,
     creditTakenBack: invoice.creditTakenBack,
     credits: invoice.credits,

@@ -111,6 +111,7 @@ const InvoiceSchema = defineEntity({
     charge: json<OpenCharge>().nullable(),
     amountPaid: p.decimal().precision(18).scale(6).default('0').$type<string>(),
     amountRefunded: p.decimal().precision(18).scale(6).default('0').$type<string>(),
+    refundedWhileOpen: p.decimal().precision(18).scale(6).default('0').$type<string>(),
     /** What was credited of the time that it billed, and what refunds took back of that. */
     amountCredited: p.decimal().precision(18).scale(6).default('0').$type<string>(),
     creditTakenBack: p.decimal().precision(18).scale(6).default('0').$type<string>(),

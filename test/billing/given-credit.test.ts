@@ -1,6 +1,7 @@
 /** What is paid for an order goes back once: by a refund, or as credit (ADR 90). */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import { creditedAmount } from '../../billing/credit-memos.ts'
 import { parseDuration } from '../../billing/durations.ts'
 import { amountDue, type Invoice, isOpen } from '../../billing/invoices.ts'
 import { changeItems } from '../../billing/item-changes.ts'
@@ -8,7 +9,12 @@ import { Money, sumOf } from '../../billing/money.ts'
 import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
 import { cancelOrder, voidInvoice } from '../../billing/order-commands.ts'
 import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
-import { beginCallersCharge, payInvoice, refundInvoice } from '../../billing/order-payments.ts'
+import {
+  beginCallersCharge,
+  payInvoice,
+  receivePayment,
+  refundInvoice,
+} from '../../billing/order-payments.ts'
 import { grossAmount, isCredit } from '../../billing/proration.ts'
 import type { TaxSchedule } from '../../billing/taxes.ts'
 import { anyCommands, anyTerms, at, type Command, live, terms } from './orders.ts'
@@ -26,13 +32,15 @@ const AT_ONCE = {
 const VAT = { name: 'VAT', rate: '20', country: 'DE', region: null }
 const TAXES: TaxSchedule = [{ from: 0, isInclusive: false, rates: [VAT], shipping: [], byProduct: {} }]
 
+const FLAT = { pricing: { formula: 'flat-rate' as const, price: '20' } }
+
 function pay(order: Order, sequence: number, instant: number): Order {
   return payInvoice(beginCallersCharge(order, instant, sequence).order, instant, sequence).order
 }
 
 /** An order of 20 a month, begun on the first of April and paid. */
 function paid(members: Parameters<typeof terms>[1] = {}): Order {
-  const agreed = terms({ pricing: { formula: 'flat-rate', price: '20' } }, { createdTime: START, ...members })
+  const agreed = terms(FLAT, { createdTime: START, ...members })
   return pay(advanceBefore(placeOrder(agreed).order, START + 1).order, 1, START + 1)
 }
 
@@ -149,11 +157,22 @@ describe('credit that comes from an unpaid change', () => {
   })
 })
 
+describe('a payment that was refunded while its invoice was open', () => {
+  test('takes nothing from the credit of what is paid in the end', () => {
+    const begun = advanceBefore(placeOrder(terms(FLAT, { createdTime: START })).order, START + 1).order
+    const inPart = receivePayment(beginCallersCharge(begun, START + 1, 1).order, START + 1, 1, '15')
+      .transition.order
+    const again = pay(refunded(inPart, 1, '15', START + 1), 1, START + 1)
+    expect(again.invoices[0]).toMatchObject({ status: 'paid', amountPaid: '35', amountRefunded: '15' })
+    expect(memoOf([canceled(again)]).toNumber()).toBe(10)
+    const failed = refunded(again, 1, '-15', START + 1)
+    expect(failed.invoices[0]).toMatchObject({ amountPaid: '20', refundedWhileOpen: '0' })
+    expect(memoOf([canceled(failed)]).toNumber()).toBe(10)
+  })
+})
+
 describe('an order that is canceled for delinquency', () => {
-  const agreed = terms(
-    { pricing: { formula: 'flat-rate', price: '20' } },
-    { createdTime: START, delinquencyPeriod: parseDuration('P40D') },
-  )
+  const agreed = terms(FLAT, { createdTime: START, delinquencyPeriod: parseDuration('P40D') })
   const CHANGED = at('2027-05-11')
   const second = (isPaid: boolean) => {
     const order = advanceBefore(placeOrder(agreed).order, CHANGED).order
@@ -239,10 +258,12 @@ describe('whatever is changed, paid and refunded', () => {
       fc.property(anyTerms, story, (agreed, commands) => {
         for (const { order } of live(agreed, commands).transitions) {
           for (const invoice of order.invoices) {
+            const { amountRefunded, refundedWhileOpen, amountCredited, creditTakenBack, status } = invoice
+            const refunded = new Money(amountRefunded).minus(refundedWhileOpen)
+            expect([refunded.isNegative(), new Money(refundedWhileOpen).isNegative()]).toEqual([false, false])
             if (isOpen(invoice)) continue
-            const { amountRefunded, amountCredited, creditTakenBack, status } = invoice
             const isServed = status !== 'voided' && status !== 'abandoned'
-            const back = new Money(amountCredited).minus(creditTakenBack).plus(isServed ? amountRefunded : 0)
+            const back = new Money(amountCredited).minus(creditTakenBack).plus(isServed ? refunded : 0)
             expect(back.lessThanOrEqualTo(isServed ? worthOf(invoice) : 0)).toBe(true)
           }
         }
@@ -260,8 +281,8 @@ describe('whatever is changed, paid and refunded', () => {
           const memos = memoOf(transitions.slice(0, index + 1))
           const queued = grossAmount(queue.filter(({ type }) => type === 'proration')).negated()
           const back = memos.plus(queued).plus(sumOf(invoices.map((one) => one.amountRefunded)))
-          const [got, due] = [invoices.map((one) => one.amountPaid), invoices.map(amountDue)]
-          expect(back.lessThanOrEqualTo(sumOf([...got, ...due]))).toBe(true)
+          const got = invoices.flatMap((one) => [one.amountPaid, creditedAmount(one.credits), amountDue(one)])
+          expect(back.lessThanOrEqualTo(sumOf(got))).toBe(true)
         })
       }),
       RUNS,
