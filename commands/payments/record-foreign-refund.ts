@@ -1,4 +1,5 @@
 import { isZero, Money, sumOf } from '../../billing/money.ts'
+import { ownValue } from '../../billing/own-value.ts'
 import { sharesOf } from '../../billing/refund-shares.ts'
 import { statusOf } from '../../billing/transactions.ts'
 import { CreditMemo, Transaction } from '../../db/entities/index.ts'
@@ -117,10 +118,10 @@ export async function reverseRefund(
 
 /** What an invoice has of a sale beyond its amount is owed as what no invoice used. */
 function takeFromPayment(sale: Transaction, invoiceId: string, surplus: Money): void {
-  const { [invoiceId]: known = '0', ...others } = sale.payments ?? {}
   if (surplus.isZero()) return
-  const left = new Money(known).minus(surplus).toFixed()
-  sale.payments = isZero(left) ? others : { ...others, [invoiceId]: left }
+  const left = new Money(ownValue(sale.payments, invoiceId) ?? '0').minus(surplus).toFixed()
+  const others = Object.entries(sale.payments ?? {}).filter(([id]) => id !== invoiceId)
+  sale.payments = Object.fromEntries(isZero(left) ? others : [...others, [invoiceId, left]])
 }
 
 function amountPaid({ record, sequence }: LockedInvoice): string {
