@@ -58,7 +58,7 @@ import {
   withoutNulls,
   withoutReadOnly,
   writablePart,
-} from './schemas/conventions.ts'
+} from './schemas/body-and-response.ts'
 import { neutralMembersOf } from './schemas/not-supported.ts'
 import type { TemporalService } from './temporal.ts'
 

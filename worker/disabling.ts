@@ -5,7 +5,7 @@ import { disableWebhook } from '../commands/webhooks/disable-webhook.ts'
 import type { Config } from '../config/config.ts'
 import { statement } from '../db/statement.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
-import { DISABLING } from '../delivery/disabling.ts'
+import { DISABLING } from '../delivery/disabling-rule.ts'
 import { type Loop, startLoop } from './loop.ts'
 
 const INTERVAL = 60_000

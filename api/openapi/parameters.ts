@@ -1,7 +1,7 @@
 import { ID_PATTERN } from '../../billing/id-format.ts'
 import { pageParameters } from '../query/paging.ts'
 import { isOfHost, type Route, resourcesWithCustomFields } from '../routes.ts'
-import { responseSchema } from '../schemas/conventions.ts'
+import { responseSchema } from '../schemas/body-and-response.ts'
 import type { JsonSchema } from './schemas.ts'
 
 export interface Parameter {

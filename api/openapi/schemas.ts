@@ -1,6 +1,6 @@
 /** The components: every object of the route table's schemas, named, in the dialect of generators. */
 import type { TSchema } from 'typebox'
-import { responseSchema, writableValues } from '../schemas/conventions.ts'
+import { responseSchema, writableValues } from '../schemas/body-and-response.ts'
 import type { Variant, Variants } from '../schemas/variants.ts'
 
 export interface JsonSchema {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
 import type pg from 'pg'
 import { createBodyValidator } from '../../api/http/validation.ts'
-import { bodySchema } from '../../api/schemas/conventions.ts'
+import { bodySchema } from '../../api/schemas/body-and-response.ts'
 import { Subscription } from '../../api/schemas/subscription.ts'
 import { newId } from '../../db/new-id.ts'
 

@@ -1,7 +1,7 @@
 import { InvalidFieldsError } from '../../billing/errors.ts'
 import type { InvoiceLine } from '../../billing/invoices.ts'
-import { checkedOrder, taxedAmountProblem } from '../../billing/order-problems.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
+import { checkedOrder, taxedAmountProblem } from '../../billing/order-validation.ts'
 import type { OrderItem, OrderType } from '../../db/entities/subscription.ts'
 import type { References } from '../references.ts'
 import { orderChoices, termsItem } from './rows-to-order.ts'

@@ -1,7 +1,7 @@
 import { Webhook } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
-import { isToBeDisabled } from '../../delivery/disabling.ts'
+import { isToBeDisabled } from '../../delivery/disabling-rule.ts'
 import { emitWebhookEvent } from '../../events/webhook-events.ts'
 import { cancelDeliveries } from './cancel-deliveries.ts'
 

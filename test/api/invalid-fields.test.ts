@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { EXPLANATIONS, FORMATS, PATTERNS } from '../../api/http/schema-walk.ts'
 import { ROUTES } from '../../api/routes.ts'
-import { bodySchema } from '../../api/schemas/conventions.ts'
+import { bodySchema } from '../../api/schemas/body-and-response.ts'
 import { FIELD_CODES } from '../../billing/errors.ts'
 import type { ApiResponse } from '../support/api-client.ts'
 import { TEST_CARDS } from '../support/cards.ts'

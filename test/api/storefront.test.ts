@@ -1,7 +1,7 @@
 /** Each operation reaches the customer's own records only, and shows nothing that is the merchant's alone. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ROUTES } from '../../api/routes.ts'
-import { responseSchema } from '../../api/schemas/conventions.ts'
+import { responseSchema } from '../../api/schemas/body-and-response.ts'
 import { type ApiClient, apiClient } from '../support/api-client.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { create } from '../support/create.ts'

@@ -10,7 +10,7 @@ import { PROBLEMS } from '../../api/http/problems.ts'
 import type { JsonSchema } from '../../api/openapi/schemas.ts'
 import { openApiDocument } from '../../api/openapi.ts'
 import { fullPath, ROUTES } from '../../api/routes.ts'
-import { responseSchema } from '../../api/schemas/conventions.ts'
+import { responseSchema } from '../../api/schemas/body-and-response.ts'
 import { EMITTED_EVENTS } from '../../billing/event-types.ts'
 
 type SpecData = Record<string, unknown>
