@@ -171,7 +171,7 @@ export const PATTERNS: Readonly<Record<string, string>> = {
   [ID_PATTERN]: ID_RULE,
   [PERMISSION_PATTERN]: 'must be * or an operation id, such as GetDisputeCollection',
   '^[A-Z]{2}$': 'must be two capital letters',
-  '^[^<>"\'\\\\*]+$': 'must not contain < > " \' \\ or *',
+  '^[^<>"\'\\\\*]*[A-Za-z][^<>"\'\\\\*]*$': 'must have a letter, and none of < > " \' \\ *',
   '^[A-Za-z0-9_]+$': 'must be letters, digits and _',
   '^https?://': 'must be an http or https URL',
   '^[\\x21-\\x7e]+$': 'must be printable characters without spaces',
