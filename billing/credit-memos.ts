@@ -69,6 +69,14 @@ export function mergedCredit(
   }))
 }
 
+/** Returns the allocations less others of the same memos. */
+export function withoutAllocations(
+  allocations: readonly CreditAllocation[],
+  released: readonly CreditAllocation[],
+): CreditAllocation[] {
+  return creditChanges(released, allocations)
+}
+
 export function creditedAmount(allocations: readonly CreditAllocation[]): string {
   return sumOf(allocations.map(({ amount }) => amount))
 }

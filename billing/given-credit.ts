@@ -1,5 +1,14 @@
 /** What is credited of an invoice, and taken back when it is refunded (ADR 90). Amounts are exact decimal strings. */
-import { allocateCredit, type Credit, mergedCredit, withoutCredit } from './credit-memos.ts'
+import {
+  allocateCredit,
+  type Credit,
+  type CreditAllocation,
+  creditedAmount,
+  mergedCredit,
+  withCredit,
+  withoutAllocations,
+  withoutCredit,
+} from './credit-memos.ts'
 import type { Invoice, InvoiceLine } from './invoices.ts'
 import { Money } from './money.ts'
 import { billingInvoices, type ServedOrder } from './prorated-periods.ts'
@@ -71,8 +80,14 @@ export function takenBack(
     )
   if (owed.isZero()) return { invoices, queue, credit }
   if (owed.isNegative()) {
-    const again = reclaimed(invoice, owed.negated(), at, terms.currency).map(negatedLine)
-    return { invoices: changed({}), queue: [...queue, ...again], credit }
+    const returned = returnedMemos(invoice, credit, owed.negated(), terms.currency)
+    const rest = owed.negated().minus(creditedAmount(returned))
+    const again = reclaimed(invoice, rest, at, terms.currency).map(negatedLine)
+    return {
+      invoices: changed({ credits: withoutAllocations(invoice.credits, returned) }),
+      queue: [...queue, ...again],
+      credit: withCredit(credit, returned),
+    }
   }
   const drawn = drawCredits(queue, owed.toFixed(), terms.currency)
   const debits = queue.filter(({ amount }) => !isCredit(amount))
@@ -85,6 +100,25 @@ export function takenBack(
     queue: [...debits, ...drawn.left, ...reclaimed(invoice, rest, at, terms.currency)],
     credit: withoutCredit(credit, used),
   }
+}
+
+/** Returns what a refunded invoice uses of the order's memos beyond its amount. */
+function returnedMemos(
+  invoice: Invoice,
+  credit: readonly Credit[],
+  owed: Money,
+  currency: string,
+): CreditAllocation[] {
+  const { amount, amountPaid, refundedWhileOpen, credits } = invoice
+  const covered = new Money(amountPaid).minus(refundedWhileOpen).plus(creditedAmount(credits))
+  const beyond = Money.min(owed, Money.max(0, covered.minus(amount)))
+  const used = credit
+    .filter(({ isOfOrder }) => isOfOrder === true)
+    .map((memo) => ({
+      ...memo,
+      left: creditedAmount(credits.filter(({ creditMemoId }) => creditMemoId === memo.creditMemoId)),
+    }))
+  return allocateCredit(beyond.toFixed(), currency, used)
 }
 
 /** Returns what can still be credited of an invoice. */

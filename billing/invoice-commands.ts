@@ -91,8 +91,13 @@ export function issueUpcoming(
     ...outOfRange('issuedTime', issuedTime > at, 'must not be in the future'),
     ...outOfRange(
       'issuedTime',
-      issuedTime < Math.min(at, Math.max(periodStart ?? at, notBefore)),
+      issuedTime < Math.min(at, periodStart ?? at),
       'must not be before the current period',
+    ),
+    ...outOfRange(
+      'issuedTime',
+      issuedTime >= (periodStart ?? at) && issuedTime < Math.min(at, notBefore),
+      'must not be before the last change of the period',
     ),
     ...outOfRange('dueTime', dueTime < boundary, 'must not be before the invoiced period begins'),
   ]

@@ -216,12 +216,14 @@ export function refundInvoice(
     const invoice = change.order.invoices.find((one) => one.sequence === sequence)
     if (invoice === undefined) return
     const refunded = { ...invoice, amountRefunded: sumOf([invoice.amountRefunded, amount]) }
-    const surplus = Money.min(surplusOf(refunded), Money.max(new Money(amount).negated(), 0))
+    // Only what was refunded while the invoice was open can have been paid twice.
+    const failed = Money.max(new Money(amount).negated(), 0)
+    const surplus = Money.min(surplusOf(refunded), failed, invoice.refundedWhileOpen)
     const amountPaid = new Money(invoice.amountPaid).minus(surplus).toFixed()
     const reopened = isOpen(invoice) ? amount : surplus.negated()
     changeInvoice(change, sequence, {
       amountRefunded: refunded.amountRefunded,
-      refundedWhileOpen: new Money(invoice.refundedWhileOpen).plus(reopened).toFixed(),
+      refundedWhileOpen: Money.max(new Money(invoice.refundedWhileOpen).plus(reopened), 0).toFixed(),
       amountPaid,
       ...(paysCredit ? { amountCredited: new Money(invoice.amountCredited).minus(amount).toFixed() } : {}),
     })

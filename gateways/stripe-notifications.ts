@@ -98,14 +98,9 @@ function readIntent(object: Members, organizationId: string): Read {
   const { captureRequestId } = membersOf(object.metadata)
   const isCapture = text(object.status) === 'succeeded' && captureRequestId !== undefined
   const requestId = isCapture ? text(captureRequestId) : charged
-  const result = resultOfIntent(object as unknown as Stripe.PaymentIntent)
-  const outcome = isWithoutExpiry(object) ? { ...result, result: 'unknown' as const } : result
+  // Stripe expands nothing in events, so that no outcome says until when the money is held.
+  const outcome = resultOfIntent(object as unknown as Stripe.PaymentIntent)
   return { rank: 0, record: id, object: id, content: { kind: 'charge', requestId, outcome } }
-}
-
-/** Stripe expands nothing in events: until when the money is held has to be asked for. */
-function isWithoutExpiry({ status, latest_charge: charge }: Members): boolean {
-  return status === 'requires_capture' && typeof charge === 'string'
 }
 
 function readRefund(object: Members, organizationId: string): Read {

@@ -52,7 +52,7 @@ export async function refundCreditMemo(unit: UnitOfWork, memo: CreditMemo): Prom
 }
 
 /**
- * Returns what credit is not refunded from: what the sale itself owes, what open invoices have, and those of periods ahead,
+ * Returns what credit is not refunded from: what the sale itself owes, what open invoices have, and those of periods and orders ahead,
  * whose payments go back if the period does not come.
  */
 async function reservedOf({ em, organizationId }: UnitOfWork, sale: Transaction): Promise<Reserved> {
@@ -63,7 +63,8 @@ async function reservedOf({ em, organizationId }: UnitOfWork, sale: Transaction)
     `select invoice.id from invoices invoice
        left join subscriptions owner on owner.organization_id = invoice.organization_id and owner.id = invoice.subscription_id
       where invoice.organization_id = ? and invoice.id in (select jsonb_array_elements_text(?::jsonb))
-        and (invoice.status in ('unpaid', 'past-due', 'partially-paid') or invoice.period_number > owner.rebill_number)`,
+        and (invoice.status in ('unpaid', 'past-due', 'partially-paid') or invoice.period_number > owner.rebill_number
+          or owner.status = 'pending')`,
     [organizationId, JSON.stringify(invoiceIds)],
   )
   return {

@@ -160,16 +160,14 @@ export async function pricedItems(
   known: readonly OrderItem[] = [],
 ): Promise<OrderItem[]> {
   const byId = new Map(plans.map((plan) => [plan.id, plan]))
-  const kept = [...known]
+  const kept = keptItems(items, known)
   for (const [index, { plan }] of items.entries()) {
     if (isInlinePlan(plan))
       await found.optional(Product, `items.${index}.plan.productId`, plan.productId ?? null)
   }
   return items.flatMap(({ ownTerms, ...given }, index) => {
-    const written = canonicalJson(given.plan)
-    const before = kept.findIndex(({ plan }) => canonicalJson(plan) === written)
-    const [item] = before < 0 ? [] : kept.splice(before, 1)
-    if (item !== undefined) return [changedItem(item, given)]
+    const item = kept[index]
+    if (item != null) return [changedItem(item, given)]
     const { id } = given.plan
     const plan = byId.get(id ?? '')
     if (ownTerms !== null && isInlinePlan(given.plan)) {
@@ -183,6 +181,23 @@ export async function pricedItems(
     if (!plan.isActive) found.fail(`items.${index}.plan.id`, 'inactive', 'must be an active plan')
     return [{ ...given, id: newId('item'), revision: 1, priced: priced(plan) }]
   })
+}
+
+/** Of several items of one plan, those with an equal quantity stay the same ones, wherever they stand. */
+function keptItems(
+  items: readonly Pick<SubscriptionItem, 'plan' | 'quantity'>[],
+  known: readonly OrderItem[],
+): readonly (OrderItem | null)[] {
+  const left = [...known]
+  const take = (wanted: Pick<SubscriptionItem, 'plan'>, quantity: number | null): OrderItem | null => {
+    const written = canonicalJson(wanted.plan)
+    const at = left.findIndex(
+      (one) => canonicalJson(one.plan) === written && (quantity === null || one.quantity === quantity),
+    )
+    return at < 0 ? null : (left.splice(at, 1)[0] ?? null)
+  }
+  const equal = items.map((item) => take(item, item.quantity))
+  return items.map((item, index) => equal[index] ?? take(item, null))
 }
 
 export function changedItem(

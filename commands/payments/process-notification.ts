@@ -200,8 +200,11 @@ async function applyResult(
     return route === null ? 'ignored' : approvedBefore(found, outcome)
   }
   const isDeclinedForNow = outcome.result === 'declined' && outcome.decline === 'soft'
-  if (outcome.result === 'unknown' || (route?.hasEnded === false && isDeclinedForNow && isPending(found))) {
-    // Another account may approve the charge, or the notification does not hold all that the gateway knows.
+  const isWithoutExpiry =
+    found.type === 'authorize' && outcome.result === 'approved' && outcome.expiryTime == null
+  // Another account may approve the charge, or the notification does not hold all that the gateway knows.
+  const isToBeAsked = (route?.hasEnded === false && isDeclinedForNow) || isWithoutExpiry
+  if (outcome.result === 'unknown' || (isToBeAsked && isPending(found))) {
     if (kind === 'charge') await inquireNow(unit, found.id)
     return kind === 'charge' ? 'applied' : 'ignored'
   }

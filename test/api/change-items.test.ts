@@ -166,6 +166,19 @@ describe('a change of items', () => {
     expect(await read(`subscriptions/${order.id}/upcoming-invoice`)).toMatchObject({ amount: 410 })
   })
 
+  test('of the places of one-time sales of one plan bills nothing', async () => {
+    const hardware = plan(200, { name: 'Hardware', recurringInterval: null })
+    const one = { plan: hardware, quantity: 1 }
+    const three = { plan: hardware, quantity: 3 }
+    const order = await begun(10, { items: [{ plan: plan(10) }, one, three] })
+    const { body } = await change(order, [{ plan: plan(10) }, three, one])
+    expect(body).toMatchObject({ recentInvoiceId: order.recentInvoiceId, lineItems: [] })
+    expect((await change(body, [{ plan: plan(10) }, three])).body).toMatchObject({
+      recentInvoiceId: order.recentInvoiceId,
+      lineItems: [],
+    })
+  })
+
   test.each([
     ['reset', near(15)],
     ['resetToRecurring', near(15)],

@@ -96,7 +96,7 @@ describe('a refund of a period whose unused time is credited', () => {
     expect(advanceThrough(order, at('2027-06-01')).order.invoices[2]).toMatchObject({ amount: '18' })
   })
 
-  test('uses up the credit memo that the order left', () => {
+  test('uses up the credit memo that the order left, and returns it if it fails after all', () => {
     const ended = canceled(paid())
     expect(memoOf([ended]).toNumber()).toBe(10)
     const credit = [
@@ -110,6 +110,15 @@ describe('a refund of a period whose unused time is credited', () => {
     })
     expect(order.credit).toMatchObject([{ left: '7' }, { left: '0' }])
     expect(order.queue).toEqual([])
+    const failed = refunded(order, 1, '-20')
+    expect(failed.invoices[0]).toMatchObject({
+      status: 'paid',
+      amountPaid: '20',
+      refundedWhileOpen: '0',
+      credits: [],
+    })
+    expect(failed.credit).toMatchObject([{ left: '7' }, { left: '10' }])
+    expect(failed.queue).toEqual([])
   })
 
   test('that pays the credit back takes nothing of it', () => {

@@ -79,10 +79,14 @@ describe("an event of Stripe's", () => {
     expect(read(event)).toMatchObject({ id: event.id, type, occurredTime: event.created * 1000, content })
   })
 
-  test('of money that is held, until an instant that only Stripe knows, says nothing', () => {
+  test('of money that is held, until an instant that only Stripe knows, names none', () => {
     const held = { ...INTENT, status: 'requires_capture', latest_charge: 'ch_1' }
     const { content } = read(stripeEvent('payment_intent.amount_capturable_updated', held))
-    expect(content).toMatchObject({ kind: 'charge', requestId: 'sub_1.1.1', outcome: { result: 'unknown' } })
+    expect(content).toMatchObject({
+      kind: 'charge',
+      requestId: 'sub_1.1.1',
+      outcome: { result: 'approved', expiryTime: null },
+    })
   })
 
   test('of a captured intent tells of its capture, not of its authorization', () => {
