@@ -73,7 +73,7 @@ export class Slots {
   readonly #receivers = new Map<string, Receiver>()
   readonly #lastServed = new Map<string, { ordinal: number; at: number }>()
   #ordinal = 0
-  /** By origin, the webhook that was next while the origin was full: it gets the next free slot there. */
+  /** By origin, the webhook that was served longest ago of those it was too full for: it gets the next free slot there. */
   readonly #reserved = new Map<string, string>()
   #elsewhere: ReadonlyMap<string, Elsewhere> = new Map()
 
@@ -172,13 +172,19 @@ export class Slots {
     )
   }
 
-  /** Reserves the next slot of a full origin for the first webhook that it refused, until its next chance. */
+  /** Reserves the next slot of a full origin for the webhook served longest ago that it refused, until its next chance. */
   #reserve({ organizationId, webhookId, origin }: Destination, slot: Slot | null): void {
     const key = webhookKey({ organizationId, webhookId, origin })
     const reserved = this.#reserved.get(origin)
     const isFull = this.#freeAt(origin) <= 0
-    if (slot === null && isFull && reserved === undefined) this.#reserved.set(origin, key)
+    const isLonger = reserved === undefined || this.#ordinalOf(key) < this.#ordinalOf(reserved)
+    if (slot === null && isFull && isLonger) this.#reserved.set(origin, key)
     else if (reserved === key && !(slot === null && isFull)) this.#reserved.delete(origin)
+  }
+
+  /** Zero for who was never served. */
+  #ordinalOf(key: string): number {
+    return this.#lastServed.get(key)?.ordinal ?? 0
   }
 
   #freeAt(origin: string): number {
@@ -251,7 +257,7 @@ export class Slots {
   }
 
   #byLastServed<D extends Destination>(waiting: Iterable<D>): D[][] {
-    const ordinalOf = (key: string): number => this.#lastServed.get(key)?.ordinal ?? 0
+    const ordinalOf = (key: string): number => this.#ordinalOf(key)
     return [...Map.groupBy(waiting, ({ organizationId }) => organizationId)]
       .map(([id, webhooks]) => ({
         ordinal: ordinalOf(id),

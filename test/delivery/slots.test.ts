@@ -158,6 +158,22 @@ describe('slots', () => {
     expect(lastTurn).toBeGreaterThan(80)
   })
 
+  test('an origin that is full at each turn of a webhook is kept free for it before those served later', () => {
+    const slots = new Slots(SMALL)
+    const starved = to(3, 1, 3)
+    const waiting = [to(0, 0, 3), to(3, 0, 1), to(2, 0, 3), starved, to(1, 0, 3), to(3, 2, 0)]
+    const held: Slot[] = []
+    const turns: number[] = []
+    for (let turn = 1; turn <= 72; turn += 1) {
+      const shares = slots.share(waiting, 1, turn)
+      held.push(...[...shares.values()].flat())
+      if (shares.has(starved)) turns.push(turn)
+      const oldest = shares.size === 0 || held.length > 5 ? held.shift() : undefined
+      if (oldest !== undefined) slots.release(oldest, 'responded', turn)
+    }
+    expect(turns.length).toBeGreaterThan(4)
+  })
+
   test('are shared in turns over organizations, and then over their webhooks', () => {
     const slots = new Slots()
     const waiting = [to(1, 1, 1), to(1, 2, 2), to(1, 3, 3), to(2, 4, 4)]
