@@ -160,6 +160,6 @@ export function creditMemoTax(items: readonly CreditMemoItem[]): string {
   return sumOf(items.flatMap(({ tax }) => tax?.amount ?? []))
 }
 
-function ofMemo(allocations: readonly CreditAllocation[], id: string): string {
+export function ofMemo(allocations: readonly CreditAllocation[], id: string): string {
   return sumOf(allocations.filter(({ creditMemoId }) => creditMemoId === id).map(({ amount }) => amount))
 }

@@ -5,11 +5,12 @@ import {
   type CreditAllocation,
   creditedAmount,
   mergedCredit,
+  ofMemo,
   withCredit,
   withoutAllocations,
   withoutCredit,
 } from './credit-memos.ts'
-import type { Invoice, InvoiceLine } from './invoices.ts'
+import { type Invoice, type InvoiceLine, isLive } from './invoices.ts'
 import { Money } from './money.ts'
 import { billingInvoices, type ServedOrder } from './prorated-periods.ts'
 import { drawCredits, grossAmount, isCredit, keptCredits, negatedLine, reclaimed } from './proration.ts'
@@ -92,7 +93,7 @@ export function takenBack(
   const drawn = drawCredits(queue, owed.toFixed(), terms.currency)
   const debits = queue.filter(({ amount }) => !isCredit(amount))
   const left = owed.plus(grossAmount(drawn.lines))
-  const own = UNDELIVERED.has(invoice.status) ? [] : credit.filter(({ isOfOrder }) => isOfOrder === true)
+  const own = isLive(invoice) ? credit.filter(({ isOfOrder }) => isOfOrder === true) : []
   const used = allocateCredit(left.toFixed(), terms.currency, own)
   const rest = used.reduce((sum, { amount }) => sum.minus(amount), left)
   return {
@@ -114,10 +115,7 @@ function returnedMemos(
   const beyond = Money.min(owed, Money.max(0, covered.minus(amount)))
   const used = credit
     .filter(({ isOfOrder }) => isOfOrder === true)
-    .map((memo) => ({
-      ...memo,
-      left: creditedAmount(credits.filter(({ creditMemoId }) => creditMemoId === memo.creditMemoId)),
-    }))
+    .map((memo) => ({ ...memo, left: ofMemo(credits, memo.creditMemoId) }))
   return allocateCredit(beyond.toFixed(), currency, used)
 }
 
@@ -137,14 +135,14 @@ function standingCredit({ amountCredited, creditTakenBack }: Invoice): Money {
 
 /** What is paid for an invoice, or owed: its amount, and the queued credit that reduced it. */
 function worthOf({ status, amount, lines }: Invoice): Money {
-  if (UNDELIVERED.has(status)) return new Money(0)
+  if (!isLive({ status })) return new Money(0)
   const drawn = lines.filter((line) => line.isQueued === true && isCredit(line.amount))
   return new Money(amount).minus(grossAmount(drawn))
 }
 
 /** What was refunded while the invoice was open was owed again, and has been paid since or is still owed. */
 function refundedOf({ status, amountRefunded, refundedWhileOpen }: Invoice): Money {
-  return UNDELIVERED.has(status) ? new Money(0) : new Money(amountRefunded).minus(refundedWhileOpen)
+  return isLive({ status }) ? new Money(amountRefunded).minus(refundedWhileOpen) : new Money(0)
 }
 
 function withCredited({ invoices }: CreditedOrder, parts: ReadonlyMap<number, Money>): readonly Invoice[] {
@@ -154,5 +152,3 @@ function withCredited({ invoices }: CreditedOrder, parts: ReadonlyMap<number, Mo
     return { ...one, amountCredited: part.plus(one.amountCredited).toFixed() }
   })
 }
-
-const UNDELIVERED: ReadonlySet<Invoice['status']> = new Set(['voided', 'abandoned'])

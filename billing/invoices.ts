@@ -278,7 +278,7 @@ export function isUncharged({ charge, chargeTime, declinedTime }: Invoice): bool
   return charge === null && chargeTime === null && declinedTime === null
 }
 
-function isLive({ status }: Pick<Invoice, 'status'>): boolean {
+export function isLive({ status }: Pick<Invoice, 'status'>): boolean {
   return status !== 'voided' && status !== 'abandoned'
 }
 

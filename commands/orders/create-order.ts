@@ -188,16 +188,16 @@ function keptItems(
   items: readonly Pick<SubscriptionItem, 'plan' | 'quantity'>[],
   known: readonly OrderItem[],
 ): readonly (OrderItem | null)[] {
-  const left = [...known]
-  const take = (wanted: Pick<SubscriptionItem, 'plan'>, quantity: number | null): OrderItem | null => {
-    const written = canonicalJson(wanted.plan)
-    const at = left.findIndex(
-      (one) => canonicalJson(one.plan) === written && (quantity === null || one.quantity === quantity),
-    )
-    return at < 0 ? null : (left.splice(at, 1)[0] ?? null)
+  const left = known.map((item) => ({ item, plan: canonicalJson(item.plan) }))
+  const wanted = items.map(({ plan, quantity }) => ({ plan: canonicalJson(plan), quantity }))
+  const take = (isWanted: (one: (typeof left)[number]) => boolean): OrderItem | null => {
+    const at = left.findIndex(isWanted)
+    return at < 0 ? null : (left.splice(at, 1)[0]?.item ?? null)
   }
-  const equal = items.map((item) => take(item, item.quantity))
-  return items.map((item, index) => equal[index] ?? take(item, null))
+  const equal = wanted.map(({ plan, quantity }) =>
+    take((one) => one.plan === plan && one.item.quantity === quantity),
+  )
+  return wanted.map(({ plan }, index) => equal[index] ?? take((one) => one.plan === plan))
 }
 
 export function changedItem(

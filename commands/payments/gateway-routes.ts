@@ -168,14 +168,9 @@ export async function lastRoute(
   organizationId: string,
   requestId: string,
 ): Promise<LastRoute | null> {
-  const [row] = await statement<LastRoute>(
-    em,
-    'find-last-gateway-route',
-    `select reference as "gatewayReference", has_ended as "hasEnded" from gateway_routes
-      where organization_id = ? and request_id = ? and reference is not null`,
-    [organizationId, requestId],
-  )
-  return row ?? null
+  const route = await routeOf(em, organizationId, requestId)
+  if (route === null || route.reference === null) return null
+  return { gatewayReference: route.reference, hasEnded: route.hasEnded }
 }
 
 /** All null if the request was sent to no account. */
@@ -183,12 +178,25 @@ async function sentTo(
   em: EntityManager,
   { organizationId, requestId }: Pick<Charge, 'organizationId' | 'requestId'>,
 ): Promise<SentTo> {
-  const [row] = await statement<{ reference: string | null; since: number }>(
+  const { reference, since } = (await routeOf(em, organizationId, requestId)) ?? NOWHERE
+  return { reference, since }
+}
+
+const NOWHERE: SentTo = { reference: null, since: null }
+
+interface Route {
+  readonly reference: string | null
+  readonly hasEnded: boolean
+  readonly since: number
+}
+
+async function routeOf(em: EntityManager, organizationId: string, requestId: string): Promise<Route | null> {
+  const [row] = await statement<Route>(
     em,
     'find-gateway-route',
-    `select reference, (extract(epoch from created_time) * 1000)::float8 as since from gateway_routes
-      where organization_id = ? and request_id = ?`,
+    `select reference, has_ended as "hasEnded", (extract(epoch from created_time) * 1000)::float8 as since
+       from gateway_routes where organization_id = ? and request_id = ?`,
     [organizationId, requestId],
   )
-  return row === undefined ? { reference: null, since: null } : { reference: row.reference, since: row.since }
+  return row ?? null
 }
