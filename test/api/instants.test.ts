@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { Temporal } from 'temporal-polyfill'
 import { createBodyValidator } from '../../api/http/validation.ts'
 import { ROUTES } from '../../api/routes.ts'
@@ -7,6 +6,7 @@ import { bodySchema } from '../../api/schemas/body-and-response.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { disputeBody, externalSale } from '../support/dispute.ts'
 import { expectProblem } from '../support/expect-problem.ts'
+import fc from '../support/fast-check.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const EARLIEST = '1970-01-01T00:00:00.000Z'

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Decimal } from 'decimal.js'
-import fc from 'fast-check'
 import type { ApiResponse } from '../support/api-client.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { expectProblem } from '../support/expect-problem.ts'
+import fc from '../support/fast-check.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 describe('a value of a body', () => {

@@ -1,6 +1,5 @@
 /** What a filter means is stated twice: by PostgreSQL, and by an oracle in memory. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { disputes } from '../../api/operations/disputes.ts'
 import { subscriptions } from '../../api/operations/orders.ts'
 import { plans } from '../../api/operations/plans.ts'
@@ -12,6 +11,7 @@ import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { customerBrowser } from '../support/customer-browser.ts'
 import { disputeBody, externalSale } from '../support/dispute.ts'
 import { expectProblem } from '../support/expect-problem.ts'
+import fc from '../support/fast-check.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 type Shown = Record<string, unknown>

@@ -1,10 +1,10 @@
 /** What comes back can be sent back, races end in one of the sent states, revisions count changes. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { ROUTES } from '../../api/routes.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { disputeBody, externalSale } from '../support/dispute.ts'
 import { expectProblem } from '../support/expect-problem.ts'
+import fc from '../support/fast-check.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 describe('an upsert', () => {

@@ -222,9 +222,13 @@ describe('the log of deliveries', () => {
     const customerId = await make('customers', { firstName: 'Grace' })
     const attempt = await one(customerId)
     const [received] = await receiver.until(({ event }) => event.customerId === customerId)
-    const listed = await api.get<Record<string, unknown>[]>(
-      `events?filter=eventType:customer-created;entityId:${customerId}`,
-    )
+    // An event is listed once no older transaction of the server can still commit.
+    const listed = await waitFor('the event to be listed', async () => {
+      const response = await api.get<Record<string, unknown>[]>(
+        `events?filter=eventType:customer-created;entityId:${customerId}`,
+      )
+      return response.body.length > 0 ? response : null
+    })
     expect(listed.body).toHaveLength(1)
     expect(listed.body[0]).toMatchObject({
       id: attempt.eventId,

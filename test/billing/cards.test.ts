@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import {
   CARD_BRANDS,
   cardBrand,
@@ -9,6 +8,7 @@ import {
   readCardNumber,
   withoutCardNumbers,
 } from '../../billing/cards.ts'
+import fc from '../support/fast-check.ts'
 
 /** A leading part of a network's ranges, any digits, and the check digit that fits. */
 const cardNumber = fc.constantFrom(...NETWORKS).chain(({ brand, lengths, prefixes }) =>

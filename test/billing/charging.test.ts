@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { nextRetry } from '../../billing/charging.ts'
 import { DECLINE_CLASSES, isHeld } from '../../billing/dunning.ts'
 import { parseDuration } from '../../billing/durations.ts'
@@ -27,6 +26,7 @@ import {
 } from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
 import { pauseOrder, removePause } from '../../billing/pauses.ts'
+import fc from '../support/fast-check.ts'
 import { type Answer, AUTOPAY, ChargedOrder } from './charged-order.ts'
 import { expectEventsOfTransitions, expectPeriodsBilledOnce, illegal } from './legal.ts'
 import { anyCommands, anyTerms, at, type Command, day, END, terms, withInstrument } from './orders.ts'

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import type { RedeemedCoupon } from '../../billing/coupons.ts'
 import { changeItems } from '../../billing/item-changes.ts'
 import { Money, sumOf } from '../../billing/money.ts'
@@ -9,6 +8,7 @@ import { advanceThrough, upcomingInvoice } from '../../billing/order-lifecycle.t
 import { payInvoice } from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
 import { monthlyRecurringRevenue } from '../../billing/recurring-revenue.ts'
+import fc from '../support/fast-check.ts'
 import { anyCommands, anyTerms, at, day, live, MONTHLY, terms } from './orders.ts'
 
 const redeemed = (members: Partial<RedeemedCoupon> = {}): RedeemedCoupon => ({

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { allocateCredit, type Credit, creditedAmount, creditMemoTotal } from '../../billing/credit-memos.ts'
 import { amountDue, type Invoice } from '../../billing/invoices.ts'
 import { changeItems, type ItemsChange } from '../../billing/item-changes.ts'
@@ -15,6 +14,7 @@ import {
 import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
 import { creditInvoice, receivePayment } from '../../billing/order-payments.ts'
 import { subtotal } from '../../billing/proration.ts'
+import fc from '../support/fast-check.ts'
 import { at, terms } from './orders.ts'
 
 const memo = (creditMemoId: string, left: string, currency = 'EUR'): Credit => ({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { type Discount, netAmount, type PriceableLine, priced } from '../../billing/discounts.ts'
 import { currencyExponent, Money, sumOf } from '../../billing/money.ts'
+import fc from '../support/fast-check.ts'
 
 const line = (amount: string, members: Partial<PriceableLine> = {}): PriceableLine => ({
   type: 'plan',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { addDuration, parseDuration } from '../../billing/durations.ts'
 import { earliestStart, type Period, periodDuration } from '../../billing/periods.ts'
+import fc from '../support/fast-check.ts'
 
 const at = (text: string): number => Date.parse(text)
 const iso = (instant: number): string => new Date(instant).toISOString()

@@ -1,6 +1,5 @@
 /** What is paid for an order goes back once: by a refund, or as credit (ADR 90). */
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { creditedAmount } from '../../billing/credit-memos.ts'
 import { parseDuration } from '../../billing/durations.ts'
 import { amountDue, type Invoice, isOpen } from '../../billing/invoices.ts'
@@ -17,6 +16,7 @@ import {
 } from '../../billing/order-payments.ts'
 import { grossAmount, isCredit } from '../../billing/proration.ts'
 import type { TaxSchedule } from '../../billing/taxes.ts'
+import fc from '../support/fast-check.ts'
 import { anyCommands, anyTerms, at, type Command, live, terms } from './orders.ts'
 
 const RUNS = { numRuns: 2_000 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { EARLIEST_INSTANT, isInRange, LATEST_INSTANT, orNever, parseInstant } from '../../billing/instants.ts'
 import type { Order } from '../../billing/order.ts'
+import fc from '../support/fast-check.ts'
 import { anyCommands, anyTerms, END, live } from './orders.ts'
 
 describe('the range', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { parseDuration } from '../../billing/durations.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { abandonInvoice, reissueInvoice } from '../../billing/invoice-commands.ts'
 import { type Order, placeOrder } from '../../billing/order.ts'
 import { advanceThrough } from '../../billing/order-lifecycle.ts'
 import { beginCallersCharge, payInvoice } from '../../billing/order-payments.ts'
+import fc from '../support/fast-check.ts'
 import { illegal } from './legal.ts'
 import { at, terms } from './orders.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { Money, minorUnits, ofMinorUnits, splitAmount, sumOfMoney } from '../../billing/money.ts'
+import fc from '../support/fast-check.ts'
 
 const cents = (amount: number) => new Money(amount).div(100)
 const whole = fc.integer({ min: -1_000_000, max: 1_000_000 }).map(cents)

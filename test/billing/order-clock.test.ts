@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { moveProblem } from '../../billing/fast-forward.ts'
 import { clockTime, executionTime, type OrderClock, offsetAt } from '../../billing/order-clock.ts'
+import fc from '../support/fast-check.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
 const YEAR = 366 * 86_400_000

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { parseDuration } from '../../billing/durations.ts'
 import { ConflictError } from '../../billing/errors.ts'
 import { changeItems } from '../../billing/item-changes.ts'
@@ -11,6 +10,7 @@ import type { OrderTerms } from '../../billing/order-terms.ts'
 import { pauseOrder } from '../../billing/pauses.ts'
 import { anchorFrom, endOfPeriod, type PeriodAnchor } from '../../billing/periods.ts'
 import { nextReminder } from '../../billing/reminders.ts'
+import fc from '../support/fast-check.ts'
 import {
   expectEventsOfTransitions,
   expectNoHoles,

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { type Duration, parseDuration } from '../../billing/durations.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { issueInterim, issueUpcoming } from '../../billing/invoice-commands.ts'
@@ -26,6 +25,7 @@ import {
 import { agreedTerms, NO_REMINDERS, type OrderTerms, type PricedPlan } from '../../billing/order-terms.ts'
 import { changePauseTimes, pauseOrder, removePause } from '../../billing/pauses.ts'
 import { type Period, type PeriodAnchor, WEEKDAYS } from '../../billing/periods.ts'
+import fc from '../support/fast-check.ts'
 
 export const at = (text: string): number => Date.parse(text.includes('T') ? text : `${text}T00:00:00Z`)
 export const day = (instant: number | null): string | null =>

@@ -1,6 +1,5 @@
 /** Own invoices, by the rules alone: the rules of orders' invoices, without an order. */
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { parseDuration } from '../../billing/durations.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { amountDue, draftInvoice, type Invoice } from '../../billing/invoices.ts'
@@ -17,6 +16,7 @@ import {
   ownTerms,
   pricedDraft,
 } from '../../billing/own-invoices.ts'
+import fc from '../support/fast-check.ts'
 import { at } from './orders.ts'
 
 const [HOUR, DAY] = [3_600_000, 86_400_000]

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { Money, sumOf } from '../../billing/money.ts'
 import { bracketsProblem, type Pricing, priceOf } from '../../billing/pricing.ts'
+import fc from '../support/fast-check.ts'
 
 const BRACKETS = [
   { price: '5', maxQuantity: 10 },

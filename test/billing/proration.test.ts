@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import type { RedeemedCoupon } from '../../billing/coupons.ts'
 import { netAmount } from '../../billing/discounts.ts'
 import { addedSales, type InvoiceLine } from '../../billing/invoices.ts'
@@ -23,6 +22,7 @@ import {
   unusedShare,
   usedTime,
 } from '../../billing/proration.ts'
+import fc from '../support/fast-check.ts'
 import { anyCommands, anyTerms, at, day, live, MONTHLY, terms } from './orders.ts'
 
 const RUNS = { numRuns: 2_000 }

@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals'
 import { Decimal } from 'decimal.js'
-import fc from 'fast-check'
 import { ownValue } from '../../billing/own-value.ts'
 import { nextRefundTime, REFUND_WAITS } from '../../billing/refund-schedule.ts'
 import {
@@ -13,6 +12,7 @@ import {
   unusedOf,
   withReserved,
 } from '../../billing/refund-shares.ts'
+import fc from '../support/fast-check.ts'
 
 /** Every object inherits some of these names. */
 const IDS = ['__proto__', 'in_1', 'constructor', 'in_3', 'toString', 'in_5', 'valueOf']

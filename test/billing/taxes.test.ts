@@ -1,6 +1,5 @@
 /** Taxes of invoice lines: to the cent, whole, and never credited beyond what was charged. */
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { creditedItem, creditMemoTotal } from '../../billing/credit-memos.ts'
 import { type Discount, priced, withoutUnpaid } from '../../billing/discounts.ts'
 import type { InvoiceLine } from '../../billing/invoices.ts'
@@ -20,6 +19,7 @@ import {
   taxOf,
   taxTotals,
 } from '../../billing/taxes.ts'
+import fc from '../support/fast-check.ts'
 import { anyCommands, anyTerms, at, live, MONTHLY, terms } from './orders.ts'
 
 const RUNS = { numRuns: 1_000 }

@@ -249,10 +249,19 @@ export async function killEverything(
   )
 }
 
-/** Repeats until a result comes, whatever part is down meanwhile. */
+/** Repeats until a result comes, whatever part is down meanwhile. @throws Error with the last failure as its cause. */
 export async function stubborn<T>(what: string, ask: () => Promise<T>, timeout = 120_000): Promise<T> {
-  const response = await waitFor(what, () => ask().then((value) => ({ value }), no), timeout)
-  return response.value
+  let last: unknown = null
+  const failed = (error: unknown) => {
+    last = error
+    return null
+  }
+  try {
+    const response = await waitFor(what, () => ask().then((value) => ({ value }), failed), timeout)
+    return response.value
+  } catch (error) {
+    throw new Error(`${(error as Error).message}; the last failure: ${last}`, { cause: last })
+  }
 }
 
 export async function rows<T>(client: pg.Client, text: string, values: unknown[]): Promise<T[]> {

@@ -1,13 +1,13 @@
 /** Wrong statements, on purpose: row-level security restricts each to one organization, in every table. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql'
-import fc from 'fast-check'
 import pg from 'pg'
 import { Plan } from '../../db/entities/index.ts'
 import { inOrganization } from '../../db/organization-scope.ts'
 import { openOrm } from '../../db/orm.ts'
 import { API_ROLE, listedRows } from '../../db/row-security.ts'
 import { composedStatement, statement } from '../../db/statement.ts'
+import fc from '../support/fast-check.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const OURS = 'org_ours'

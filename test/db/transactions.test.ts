@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql'
-import fc from 'fast-check'
 import pg from 'pg'
 import { createCustomer, type NewCustomer } from '../../commands/catalog/create-customer.ts'
 import { createWebsite } from '../../commands/catalog/create-website.ts'
@@ -12,6 +11,7 @@ import { composedStatement, lastStatement, statement } from '../../db/statement.
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
 import { freePort } from '../../dev/services/ports.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
+import fc from '../support/fast-check.ts'
 import { type Forward, forward } from '../support/forward.ts'
 import { startService, type TestService } from '../support/service.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { BOUNDS, type Bounds, type Destination, type Slot, Slots } from '../../delivery/slots.ts'
+import fc from '../support/fast-check.ts'
 
 /** Small, so that random sequences come to every bound. */
 const SMALL: Bounds = {

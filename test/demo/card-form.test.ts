@@ -1,6 +1,5 @@
 /** The same rules as the API's. */
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import {
   grouped,
   readYear,
@@ -11,6 +10,7 @@ import {
 import { validatePublishableKey, validateSecretKey } from '../../api/demo/browser/merchant-form.ts'
 import { cardDigits, NETWORKS, networksOfBeginning, passesLuhn, readCardNumber } from '../../billing/cards.ts'
 import { TEST_CARDS } from '../support/cards.ts'
+import fc from '../support/fast-check.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
 const cardNumber = fc

@@ -1,8 +1,8 @@
 /** Whatever the signed body says, it is read, set aside or refused. */
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { NotificationRefusedError } from '../../gateways/port.ts'
 import { readStripeNotification } from '../../gateways/stripe-notifications.ts'
+import fc from '../support/fast-check.ts'
 import { stripeDispute, stripeEvent, stripeSignature } from '../support/stripe-events.ts'
 
 const SECRET = 'whsec_of_the_reader'

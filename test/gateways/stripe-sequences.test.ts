@@ -1,11 +1,11 @@
 /** Random sequences against a provider that fails as Stripe can: what it took is what the service believes. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { ulid } from 'ulid'
 import { carryOut, type MovementOutcome } from '../../gateways/movement.ts'
 import { type Movement, requestOf } from '../../gateways/port.ts'
 import { createStripeGateway, type StripeGateway } from '../../gateways/stripe.ts'
 import { TEST_CARDS, TEST_CVV } from '../support/cards.ts'
+import fc from '../support/fast-check.ts'
 import { type Fault, type ScriptedStripe, startScriptedStripe } from '../support/scripted-stripe.ts'
 import { referenceIn } from '../support/stored-card.ts'
 
@@ -81,6 +81,23 @@ const step = fc.record({
   faults: fc.array(fc.constantFrom(...Object.keys(FAULTS)), { maxLength: 3 }),
   callers: fc.integer({ min: 1, max: 2 }),
 })
+
+type Step = typeof step extends fc.Arbitrary<infer One> ? One : never
+const undisturbed = (kind: Step['kind'], of = 0): Step => ({
+  kind,
+  of,
+  card: 'good',
+  amount: 500,
+  faults: [],
+  callers: 1,
+})
+/** Has each outcome that the test asks for at its end, whatever else is tried. */
+const ORDINARY = [
+  undisturbed('charge'),
+  undisturbed('refund'),
+  undisturbed('authorize'),
+  undisturbed('capture', 1),
+]
 
 interface Payment {
   readonly charge: { readonly requestId: string; readonly cents: number; readonly reference: string }
@@ -164,7 +181,7 @@ test('whatever fails, nothing is charged or refunded twice, and nothing is lost'
         expect(intents).toHaveLength(1)
       }
     }),
-    { numRuns: 15, endOnFailure: true },
+    { numRuns: 15, endOnFailure: true, examples: [[ORDINARY]] },
   )
   expect([...seen].toSorted()).toEqual(
     expect.arrayContaining(['capture approved', 'charge approved', 'refund approved']),

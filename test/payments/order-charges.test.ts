@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { callGateway } from '../../activities/call-gateway.ts'
 import type { ActivityDependencies } from '../../activities/dependencies.ts'
 import { inquireTransaction } from '../../activities/inquire-transaction.ts'
@@ -11,6 +10,7 @@ import type { Gateway } from '../../gateways/port.ts'
 import { activityDependencies } from '../support/activities.ts'
 import { TEST_CARDS } from '../support/cards.ts'
 import type { Catalogue } from '../support/catalogue.ts'
+import fc from '../support/fast-check.ts'
 import { type Payments, type PlacedOrder, placeCharged, startPayments } from '../support/payments.ts'
 import type { TestService } from '../support/service.ts'
 

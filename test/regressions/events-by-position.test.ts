@@ -1,10 +1,10 @@
 /** A reader by position misses no event, however the transactions that write them interleave. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { statement } from '../../db/statement.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
 import type { ApiClient } from '../support/api-client.ts'
 import { create } from '../support/create.ts'
+import fc from '../support/fast-check.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { waitFor } from '../support/wait-for.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { type FilterClause, FilterSyntaxError, parseFilter, printFilter } from '../../../api/query/filter.ts'
+import fc from '../../support/fast-check.ts'
 
 const ranges = () => true
 const text = fc.string({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { LONGEST_BODY, maskedBody, maskedHeaders, maskedUrl } from '../../../api/tracking/masking.ts'
 import { TEST_CARDS } from '../../support/cards.ts'
+import fc from '../../support/fast-check.ts'
 
 const KEY = `sk_sandbox_${'Ab3-_'.repeat(6)}`
 const TOKEN = `at_sandbox_${'Cd4-_'.repeat(8)}`
