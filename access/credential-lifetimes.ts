@@ -1,4 +1,7 @@
-/** Lifetimes of the tokens of customers' browsers, in milliseconds. */
+/**
+ * Lifetimes of the tokens of customers' browsers, in milliseconds. Those of authentication and password tokens are
+ * an organization's settings: commands/access/authentication-options.ts.
+ */
 import type { FieldProblem } from '../billing/errors.ts'
 
 export const CUSTOMER_TOKEN_LIFETIME = 3_600_000

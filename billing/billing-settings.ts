@@ -1,6 +1,6 @@
 /** The settings of an organization that hold for every order without its own. */
 
-import { parseDuration, reach } from './durations.ts'
+import { parseDuration } from './durations.ts'
 import type { ReminderTerms } from './order-terms.ts'
 
 export interface Reminders {
@@ -29,16 +29,6 @@ export function reminderTerms(given: GivenBillingSettings | undefined): Reminder
   const { renewal, trialEnd, abandon } = billingSettings(given).reminders
   const durations = (texts: readonly string[]) => texts.flatMap((text) => parseDuration(text) ?? [])
   return { renewal: durations(renewal), trialEnd: durations(trialEnd), abandon: durations(abandon) }
-}
-
-/** Returns the later of creation and start plus the time to live of pending orders; null: never. */
-export function defaultAbandonTime(
-  given: GivenBillingSettings | undefined,
-  created: number,
-  start: number,
-): number | null {
-  const ttl = parseDuration(billingSettings(given).pendingOrderTtl ?? '')
-  return ttl === null ? null : reach(Math.max(start, created), ttl)
 }
 
 type Optional<T> = { readonly [Member in keyof T]?: T[Member] | undefined }

@@ -3,7 +3,7 @@ import { reach } from './durations.ts'
 import { type Invoice, isOpen } from './invoices.ts'
 import { isServed, type Order } from './order.ts'
 
-/** A charge made more than this after it was due is late. Milliseconds. */
+/** A charge made more than this after it was due is late, and late charges are this far apart. Milliseconds. */
 export const LATENESS = 3_600_000
 
 export interface GatewayCall {

@@ -1,3 +1,4 @@
+/** An invoice uses the customer's memos when it is issued: `useCredit` in `order.ts`. */
 import { lineAmount, Money, sumOf } from './money.ts'
 import { type LineTax, taxText } from './taxes.ts'
 

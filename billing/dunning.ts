@@ -1,3 +1,4 @@
+/** What a decline leads to. When a charge is retried: `charging.ts`; by default: `billing-settings.ts`. */
 import type { OrderTerms } from './order-terms.ts'
 import { nextDayOfMonth } from './periods.ts'
 

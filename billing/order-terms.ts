@@ -75,6 +75,7 @@ export interface OrderTerms {
   readonly currency: string
   readonly createdTime: number
   readonly startTime: number
+  /** By default that of `abandonment.ts`; null: never. */
   readonly abandonTime: number | null
   readonly items: readonly PricedItem[]
   readonly trial: TrialTerms | null
@@ -90,7 +91,7 @@ export interface OrderTerms {
   /** True with autopay and an instrument to charge. */
   readonly canCharge: boolean
   readonly instrumentId: string | null
-  /** From the first decline; none without autopay. */
+  /** From the first decline, by default those of `billing-settings.ts`; none without autopay. */
   readonly autopayRetries: readonly Duration[]
   /** Days of the month for retries of declines for lack of funds; none: the schedule decides. */
   readonly paydays: readonly number[]

@@ -14,6 +14,7 @@ import type { OperationResponse } from '../operation.ts'
 import { Problem } from './problems.ts'
 import { headerOf } from './request-headers.ts'
 
+/** Milliseconds. worker/retention.ts keeps a stored response for longer. */
 const STORED_FOR = 24 * 3_600_000
 const STORED_STATUSES = [409, 422]
 /** Error responses of this many bytes or more are not stored. */
@@ -107,13 +108,14 @@ export async function storeResponse(
      values (?, ?, ?, ?, ?, now())
      on conflict (organization_id, operation, key) do update
         set request_hash = excluded.request_hash, response_cipher = excluded.response_cipher, created_time = excluded.created_time
-      where idempotency_records.created_time <= now() - interval '24 hours'`,
+      where idempotency_records.created_time <= now() - ? * interval '1 millisecond'`,
     [
       request.organizationId,
       request.operation,
       request.key,
       request.requestHash,
       await vault.seal(JSON.stringify(stored)),
+      STORED_FOR,
     ],
   )
 }

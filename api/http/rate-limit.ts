@@ -1,4 +1,7 @@
-/** Limits of an organization's requests (D 2): writes counted in PostgreSQL, reads in each process's memory. */
+/**
+ * Limits of an organization's requests (D 2): writes counted in PostgreSQL, reads in each process's memory. How many,
+ * and in which window, are settings: `RATE_LIMIT` and those after it in config/config.ts.
+ */
 import pg from 'pg'
 import {
   type RateLimiterAbstract,

@@ -3,12 +3,10 @@ import { allowedIpProblem } from '../../access/allowed-ips.ts'
 import { isUnrestricted, type Reach, reaches } from '../../access/reach.ts'
 import { ConflictError, type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
 import { createApiKey } from '../../commands/access/create-api-key.ts'
+import { requireAnotherUnrestricted } from '../../commands/access/unrestricted-keys.ts'
 import type { AccessRule } from '../../db/entities/api-key.ts'
 import { apiKeySearch } from '../../db/entities/api-key.ts'
 import { ApiKey as ApiKeyRow } from '../../db/entities/index.ts'
-import { lockOrganization } from '../../db/organization-lock.ts'
-import { statement } from '../../db/statement.ts'
-import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { resourceUrl } from '../../representations/links.ts'
 import { Problem } from '../http/problems.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
@@ -132,19 +130,4 @@ function requireNoEscalation(wanted: Reach, { credential, organizationId }: Oper
       'An API key cannot have more permissions than the key that creates or updates it.',
     )
   }
-}
-
-/** Keeps one unrestricted secret key, also under concurrency: no organization locks itself out. */
-async function requireAnotherUnrestricted(unit: UnitOfWork, row: ApiKeyRow): Promise<void> {
-  if (row.type !== 'secret' || !isUnrestricted({ acl: row.acl ?? null, allowedIps: row.allowedIps ?? null }))
-    return
-  await lockOrganization(unit)
-  const others = await statement<object>(
-    unit.em,
-    'find-other-secret-key',
-    `select 1 from api_keys where organization_id = ? and id <> ? and type = 'secret' and acl is null and allowed_ips is null limit 1`,
-    [unit.organizationId, row.id],
-  )
-  if (others.length === 0)
-    throw new ConflictError('The last unrestricted secret key cannot be restricted or deleted.')
 }

@@ -7,7 +7,8 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { actOnInvoice, type OwnedInvoice } from '../invoices/act-on-invoice.ts'
 
 /**
- * Applies the credit balance to an open invoice that is locked: `amount` of it (a decimal string), or for
+ * Applies the credit balance, beyond what the invoice used when it was issued (`useCredit` in billing/order.ts), to
+ * an open invoice that is locked: `amount` of it (a decimal string), or for
  * null what is due and left. Throws InvalidFieldsError, or ConflictError for an invoice that is not open or
  * is being charged.
  */

@@ -1,4 +1,5 @@
-import { defaultAbandonTime, reminderTerms } from '../../billing/billing-settings.ts'
+import { defaultAbandonTime } from '../../billing/abandonment.ts'
+import { reminderTerms } from '../../billing/billing-settings.ts'
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import type { Contact } from '../../billing/contacts.ts'
 import { checkedCustomFields } from '../../billing/custom-fields.ts'

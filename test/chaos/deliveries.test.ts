@@ -141,14 +141,16 @@ describe('a dozen deliveries in their schedule, with everything killed once mean
   }
 
   async function skip(merchant: Catalogue, id: string, milliseconds: number): Promise<void> {
-    await stubborn(`the execution of ${id} to move`, async () => {
+    const move = async () => {
       const [delivery] = await ask<{ status: string }>(
         'select status from deliveries where organization_id = $1 and id = $2',
         [merchant.organizationId, id],
       )
       if (delivery?.status !== 'retrying') return
       await skipTime(environment.temporal, execution(merchant, id), milliseconds)
-    })
+    }
+    // An attempt that a kill cut off is made again after its 30 s, and a kill of Temporal loses the call besides.
+    await stubborn(`the execution of ${id} to move`, move, 300_000)
   }
 
   async function ended(merchant: Catalogue, id: string): Promise<void> {
