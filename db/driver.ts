@@ -107,7 +107,8 @@ const COMMIT: QueryConfig = { name: 'commit', text: 'commit' }
 function holdingTo(organization: string): QueryConfig {
   return {
     name: 'hold-to-organization',
-    text: `select set_config('${ORGANIZATION_SETTING}', $1, true)`,
+    // Sets it, and returns no row to be parsed.
+    text: `select where set_config('${ORGANIZATION_SETTING}', $1, true) is null`,
     values: [organization],
   }
 }

@@ -8,7 +8,7 @@ import { Connection, WorkflowClient } from '@temporalio/client'
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
 import pg from 'pg'
 import { serveCalls } from '../helper.ts'
-import type { bareOrder } from './bare-order-workflow.ts'
+import type * as workflows from './bare-order-workflow.ts'
 import { serveBareOrders } from './bare-orders.ts'
 import { createPoster } from './sign-and-post.ts'
 
@@ -16,6 +16,13 @@ export interface BaselineServices {
   readonly databaseUrl: string
   readonly temporalAddress: string
   readonly namespace: string
+  readonly providerPort: number
+}
+
+export interface DueTogether {
+  readonly workflow: keyof typeof workflows
+  readonly count: number
+  readonly start: number
 }
 
 export type OrderBaselineCalls = {
@@ -25,9 +32,9 @@ export type OrderBaselineCalls = {
   /** Resolves when every order that was placed has its execution, and its events are posted. */
   drained(argument: null): Promise<void>
   /** Places orders that are due at one instant, with their executions. */
-  arm(orders: { count: number; start: number }): Promise<void>
+  arm(orders: DueTogether): Promise<void>
   /** Returns the seconds from the instant until the last of them was activated. */
-  activated(orders: { count: number; start: number }): Promise<number>
+  activated(orders: DueTogether): Promise<number>
 }
 
 const TASK_QUEUE = 'bench-baseline'
@@ -41,8 +48,12 @@ let client: WorkflowClient
 const inProgress = new Set<Promise<void>>()
 let failure: unknown = null
 
-const startAsleep = async (id: string, milliseconds: number): Promise<void> => {
-  await client.start<typeof bareOrder>('bareOrder', {
+const startAsleep = async (
+  workflow: DueTogether['workflow'],
+  id: string,
+  milliseconds: number,
+): Promise<void> => {
+  await client.start<(id: string) => Promise<void>>(workflow, {
     workflowId: `baseline/${id}`,
     taskQueue: TASK_QUEUE,
     args: [id],
@@ -51,7 +62,7 @@ const startAsleep = async (id: string, milliseconds: number): Promise<void> => {
 }
 
 serveCalls({
-  async connect({ databaseUrl, temporalAddress: address, namespace }: BaselineServices) {
+  async connect({ databaseUrl, temporalAddress: address, namespace, providerPort }: BaselineServices) {
     Runtime.install({ logger: new DefaultLogger('ERROR') })
     pool = new pg.Pool({ connectionString: databaseUrl, max: 20 })
     await pool.query(`create table if not exists bench_due_orders (
@@ -63,6 +74,15 @@ serveCalls({
       taskQueue: TASK_QUEUE,
       workflowsPath: fileURLToPath(new URL('bare-order-workflow.ts', import.meta.url)),
       activities: {
+        charge: async (id: string) => {
+          const response = await fetch(`http://127.0.0.1:${providerPort}/v1/payment_intents`, {
+            method: 'POST',
+            headers: { 'Idempotency-Key': id },
+            body: 'amount=990&currency=eur',
+          })
+          await response.text()
+          if (!response.ok) throw new Error(`the provider answered ${response.status}`)
+        },
         activate: async (id: string) =>
           void (await pool.query('update bench_due_orders set activated_time = now() where id = $1', [id])),
       },
@@ -76,7 +96,7 @@ serveCalls({
     return await serveBareOrders(pool, async (row) => {
       const body = JSON.stringify(row)
       const following = Promise.all([
-        startAsleep(String(row.id), PERIOD),
+        startAsleep('bareOrder', String(row.id), PERIOD),
         ...Array.from({ length: events }, () => signAndPost(url, body)),
       ])
         .catch((error: unknown) => {
@@ -91,18 +111,18 @@ serveCalls({
     await Promise.all(inProgress)
     if (failure !== null) throw failure
   },
-  async arm({ count, start }: { count: number; start: number }) {
+  async arm({ workflow, count, start }: DueTogether) {
     const numbers = Array.from({ length: count }, (_, number) => number).values()
     const one = async (): Promise<void> => {
       for (const number of numbers) {
         const id = `due-${start}-${number}`
         await pool.query('insert into bench_due_orders values ($1, $2)', [id, new Date(start)])
-        await startAsleep(id, start - Date.now())
+        await startAsleep(workflow, id, start - Date.now())
       }
     }
     await Promise.all(Array.from({ length: ARMED_AT_ONCE }, one))
   },
-  async activated({ count, start }: { count: number; start: number }) {
+  async activated({ count, start }: DueTogether) {
     for (;;) {
       await delay(50)
       if (failure !== null) throw failure

@@ -5,7 +5,9 @@ import { type Catalogue, orderBody } from '../../test/support/catalogue.ts'
 import { create } from '../../test/support/create.ts'
 import { makeToken } from '../../test/support/tokens.ts'
 import type { Environment } from '../environment.ts'
+import { startHelper } from '../helper.ts'
 import type { Metric } from '../metric.ts'
+import type { OrderBaselineCalls } from '../processes/order-baseline.ts'
 import { percentile } from '../statistics.ts'
 import { paced } from './latency.ts'
 import type { ScenarioContext } from './scenario.ts'
@@ -21,6 +23,9 @@ const DAY = 86_400_000
 /** Until all are due, besides what each order has to be placed and charged for the first time. Milliseconds. */
 const LEAD = 45_000
 const EACH = 60
+/** The same of the baseline, which has nothing to place. */
+const BARE_LEAD = 15_000
+const BARE_EACH = 20
 /** What the other organizations do meanwhile, in rounds of five seconds. */
 const EVENTS = 25
 const EVENTS_PER_SECOND = 5
@@ -35,7 +40,8 @@ interface Beside {
   readonly starts: readonly number[]
 }
 
-export async function renewals({ environment, divisor, say }: ScenarioContext): Promise<Metric[]> {
+export async function renewals(context: ScenarioContext): Promise<Metric[]> {
+  const { environment, divisor, say } = context
   const running = await environment()
   const { provider } = running
   const count = Math.ceil(RENEWALS / divisor)
@@ -64,9 +70,10 @@ export async function renewals({ environment, divisor, say }: ScenarioContext): 
   }
   const charged = await provider.call('charges', null, 10_000)
   const refused = await provider.call('refused', null, 10_000)
-  await provider.call('limit', null, 10_000)
   const late = await lateness(running, merchant, due)
   await worker.stop()
+  const bare = count / (await bareRenewals(context, running, count))
+  await provider.call('limit', null, 10_000)
 
   const last = (late.at(-1) ?? Number.NaN) / 1_000
   const excess = Math.max(...late.map((milliseconds, ordinal) => milliseconds / 1_000 - (ordinal + 1) / RATE))
@@ -88,6 +95,15 @@ export async function renewals({ environment, divisor, say }: ScenarioContext): 
       note: 'From the moment at which all are due to the last recorded charge, over the number of charges. Baseline: the rate of the provider, which refuses what exceeds it (429).',
     },
     {
+      what: 'the same, beside the least that a renewal takes',
+      unit: '/s',
+      service: [late.length / last],
+      baseline: [bare],
+      aim: null,
+      beside: {},
+      note: 'Baseline: as many executions of a bare workflow, due at one moment afterwards, each with one activity that charges at the same provider, a local activity of one update, and a timer.',
+    },
+    {
       what: 'lateness of the last of them',
       unit: 's',
       service: [last],
@@ -103,6 +119,21 @@ export async function renewals({ environment, divisor, say }: ScenarioContext): 
     besideThem('event to receipt in another organization beside them, p99', beside, alone, 'receipts'),
     besideThem('lateness of starts in another organization beside them, p99', beside, alone, 'starts'),
   ]
+}
+
+/** Returns the seconds until the last of as many bare executions was charged. */
+async function bareRenewals(
+  { teardown, say }: ScenarioContext,
+  { databaseUrl, temporalAddress, namespace, providerPort }: Environment,
+  count: number,
+): Promise<number> {
+  const baseline = startHelper<OrderBaselineCalls>('order-baseline.ts', teardown)
+  await baseline.call('connect', { databaseUrl, temporalAddress, namespace, providerPort }, 60_000)
+  const due = { workflow: 'bareRenewal', count, start: Date.now() + BARE_LEAD + count * BARE_EACH } as const
+  await baseline.call('arm', due, due.start - Date.now())
+  const seconds = await baseline.call('activated', due, BARE_LEAD + count * EACH * 5)
+  say(`renewals: ${count} of the baseline charged after ${seconds.toFixed(1)} s`)
+  return seconds
 }
 
 function besideThem(

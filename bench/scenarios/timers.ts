@@ -25,8 +25,8 @@ export async function timers(context: ScenarioContext): Promise<Metric[]> {
   const environment = await context.environment()
   const worker = await environment.startWorker()
   const baseline = startHelper<OrderBaselineCalls>('order-baseline.ts', context.teardown)
-  const { databaseUrl, temporalAddress, namespace } = environment
-  await baseline.call('connect', { databaseUrl, temporalAddress, namespace }, 60_000)
+  const { databaseUrl, temporalAddress, namespace, providerPort } = environment
+  await baseline.call('connect', { databaseUrl, temporalAddress, namespace, providerPort }, 60_000)
   const sustained = await sustainedOrders(context, environment, worker, baseline)
   const together = await organizationsTogether(context, environment, baseline)
   const poisoned = await poisonedBatch(context, environment)
@@ -128,7 +128,7 @@ async function organizationsTogether(
     merchants.push(await environment.organization(`org_bench_${number}_${Date.now()}`))
   }
   const seconds = await dueTogether(environment, merchants)
-  const due = { count: merchants.length, start: startOf(merchants.length) }
+  const due = { workflow: 'bareOrder', count: merchants.length, start: startOf(merchants.length) } as const
   await baseline.call('arm', due, TIMEOUT)
   if (Date.now() > due.start) throw new Error('the baseline was due before the last of it was armed')
   const bare = await baseline.call('activated', due, TIMEOUT)
