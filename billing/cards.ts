@@ -152,11 +152,68 @@ function wrongNumber(code: FieldCode, message: string): { readonly problem: Fiel
   return { problem: { code, message } }
 }
 
-const RUNS_OF_DIGITS = /(?<!\d)\d(?:[ -]?\d){11,18}(?!\d)/g
+/** Digits in groups, with a space or hyphen between them: a card number may stand beside its expiry or CVV. */
+const GROUPS_OF_DIGITS = /\d+(?:[ -]\d+)*/g
+const SHORTEST_NUMBER = 12
+const LONGEST_NUMBER = 19
 
-/** Replaces every card number in a text that may repeat a caller's input. */
+/**
+ * Replaces every card number in a text that may repeat a caller's input: whole groups of digits that are a number of a
+ * known brand, and all groups together if their check digit fits. Takes time in proportion to the text.
+ */
 export function withoutCardNumbers(text: string): string {
-  return text.replaceAll(RUNS_OF_DIGITS, (run) =>
-    passesLuhn(run.replaceAll(/[ -]/g, '')) ? '[card number]' : run,
-  )
+  return text.replaceAll(GROUPS_OF_DIGITS, (run) => {
+    if (run.length < SHORTEST_NUMBER) return run
+    let kept = ''
+    let end = 0
+    for (const number of cardNumbersOf(run)) {
+      if (number.end <= end) continue
+      if (end === 0 || number.start >= end) kept += `${run.slice(end, number.start)}[card number]`
+      end = number.end
+    }
+    return `${kept}${run.slice(end)}`
+  })
+}
+
+interface Stretch {
+  readonly start: number
+  readonly end: number
+}
+
+/** Returns where card numbers stand in groups of digits, by their beginning, the longest first. */
+function* cardNumbersOf(run: string): Generator<Stretch> {
+  const groups = [...run.matchAll(/\d+/g)].map(({ index, 0: { length } }) => ({ index, length }))
+  const digits = run.replaceAll(/[ -]/g, '')
+  const checks = luhnSums(digits)
+  let first = 0
+  for (const [from, { index: start }] of groups.entries()) {
+    let length = 0
+    const found: Stretch[] = []
+    for (const { index, length: more } of groups.slice(from, from + LONGEST_NUMBER)) {
+      length += more
+      if (length > LONGEST_NUMBER) break
+      if (length < SHORTEST_NUMBER || checks(first, first + length) % 10 !== 0) continue
+      const isWhole = length === digits.length
+      if (isWhole || cardBrand(digits.slice(first, first + length)) !== null)
+        found.push({ start, end: index + more })
+    }
+    yield* found.toReversed()
+    first += groups[from]?.length ?? 0
+  }
+}
+
+/** Returns the sum of `passesLuhn` for any part of the digits. */
+function luhnSums(digits: string): (from: number, to: number) => number {
+  // Of those that double the digits at even places, and at odd ones.
+  const sums = [0, 1].map((parity) => {
+    const sum = new Int32Array(digits.length + 1)
+    for (let place = 0; place < digits.length; place += 1) {
+      const digit = Number(digits[place])
+      const weighed = place % 2 === parity ? digit * 2 : digit
+      sum[place + 1] = (sum[place] ?? 0) + (weighed > 9 ? weighed - 9 : weighed)
+    }
+    return sum
+  })
+  // The last digit is never doubled, the one before it is.
+  return (from, to) => (sums[to % 2]?.[to] ?? 0) - (sums[to % 2]?.[from] ?? 0)
 }

@@ -11,7 +11,8 @@ const LONGEST_LINE = 2_048
 /** More than any secret that has a form of its own, so that none is cut in the middle and missed. */
 const MARGIN = 4_096
 
-const STRING = '"(?:[^"\\\\]|\\\\.)*(?:"|$)'
+// All of these match in one pass: none goes back over what it has read, whatever the text.
+const STRING = '"(?:[^"\\\\]|\\\\[^])*(?:"|\\\\?$)'
 const NAMES = [
   'pan',
   'cvv',
@@ -27,14 +28,16 @@ const NAMES = [
 const MEMBERS = new RegExp(`"(${NAMES})"(\\s*:\\s*)(?:${STRING}|-?\\d[\\d.eE+-]*)`, 'g')
 /** The same in a document that is a string of the text. */
 const QUOTED_MEMBERS = new RegExp(
-  `"(${NAMES})(\\\\+"\\s*:\\s*)(?:\\\\+"(?:(?!\\\\+")[^"])*|-?\\d[\\d.eE+-]*)`,
+  `"(${NAMES})(\\\\+"\\s*:\\s*)(?:\\\\+"(?:[^"\\\\]|\\\\+(?!["\\\\]))*|-?\\d[\\d.eE+-]*)`,
   'g',
 )
 /** Custom headers of a webhook, whose values can be anything. */
 const HEADER_LISTS = new RegExp(`"headers"\\s*:\\s*\\[(?:[^\\]"]|${STRING})*(?:\\]|$)`, 'g')
 const HEADER_VALUES = new RegExp(`"value"(\\s*:\\s*)${STRING}`, 'g')
-/** Keys, authentication and payment tokens, JWTs. */
-const VALUES = /\b[a-z]{2}_[a-z]+_[A-Za-z0-9_-]{16,}|\btok_[0-9A-Z]{26}|\beyJ[\w-]{10,}\.[\w-]+(?:\.[\w-]*)?/g
+/** Keys, authentication and payment tokens. */
+const VALUES = /\b[a-z]{2}_[a-z]+_[A-Za-z0-9_-]{16,}|\btok_[0-9A-Z]{26}/g
+/** As long as the shortest JWT, which may stand behind a hyphen or dot. */
+const WORDS = /[\w.-]{15,}/g
 const SECRET_HEADER = /authorization|cookie|apikey|token|secret/i
 
 export function maskedBody(text: string | null): string | null {
@@ -87,5 +90,10 @@ function masked(text: string): string {
 }
 
 function withoutSecretValues(text: string): string {
-  return withoutCardNumbers(text.replaceAll(VALUES, MASK))
+  return withoutCardNumbers(text.replaceAll(VALUES, MASK).replaceAll(WORDS, withoutJwt))
+}
+
+function withoutJwt(word: string): string {
+  const begin = word.search(/\beyJ/)
+  return begin === -1 || !word.includes('.', begin) ? word : `${word.slice(0, begin)}${MASK}`
 }

@@ -91,6 +91,30 @@ describe('a card number', () => {
     )
   })
 
+  test('is taken out of digits beside it, as its expiry or CVV', () => {
+    const digits = fc.stringMatching(/^\d{1,4}$/)
+    const between = fc.constantFrom(' ', '-', ', ', ' / ', '\n')
+    const group = fc.tuple(digits, between)
+    fc.assert(
+      fc.property(
+        cardNumber,
+        fc.boolean(),
+        fc.array(group, { maxLength: 3 }),
+        fc.array(group, { maxLength: 3 }),
+        ({ pan }, isGrouped, before, after) => {
+          const written = isGrouped ? (pan.match(/\d{1,4}/g) ?? []).join(' ') : pan
+          const left = before.map(([text, space]) => `${text}${space}`).join('')
+          const right = after.map(([text, space]) => `${space}${text}`).join('')
+          const masked = withoutCardNumbers(`${left}${written}${right}`)
+          expect(masked).toContain('[card number]')
+          expect(masked).not.toContain(written)
+          // What is left of it at most are the first or last groups, which another number beside it took.
+          expect(masked.replaceAll(/\D/g, '')).not.toContain(pan)
+        },
+      ),
+    )
+  })
+
   test('is taken out of any text around it', () => {
     fc.assert(
       fc.property(cardNumber, fc.stringMatching(/^[a-z .]*$/), ({ pan }, around) => {

@@ -37,6 +37,14 @@ describe('a body in the log', () => {
     expect(maskedBody(text)).toBe(kept)
   })
 
+  test.each([`x-${JWT}`, `..${JWT}`, `${'A-'.repeat(20)}${JWT}.more`, `${'a.b-'.repeat(9)}${JWT}`])(
+    'has no part of the JWT in %s',
+    (text) => {
+      expect(maskedBody(text)).toMatch(/\*\*\*$/)
+      expect(maskedBody(text)).not.toContain('eyJ')
+    },
+  )
+
   test('of none is none', () => expect(maskedBody(null)).toBeNull())
 
   test('is cut, and never within a secret', () => {
@@ -71,6 +79,33 @@ describe('a body in the log', () => {
         },
       ),
     )
+  })
+})
+
+describe('a text made to be slow', () => {
+  /** Milliseconds, the least of many. */
+  const least = (text: string): number =>
+    Math.min(
+      ...Array.from({ length: 30 }, () => {
+        const begun = performance.now()
+        maskedBody(text)
+        return performance.now() - begun
+      }),
+    )
+
+  test.each([
+    ['', '-eyJ', ''],
+    ['', '.eyJ', ''],
+    ['"pan\\":\\"', '\\', ''],
+    ['', '"headers":[', '"\\\n'],
+    ['', '"pan":"', '\\\n'],
+    ['', 'aa_a-', ''],
+    ['', '4 ', ''],
+    ['', '6-0 ', ''],
+  ])('%j and many %j takes time in proportion to its length', (begin, part, end) => {
+    const text = (length: number) => `${begin}${part.repeat(length / part.length)}${end}`
+    // Four times the text; in proportion to its square it would be sixteen times the time.
+    expect(least(text(12_000)) / least(text(3_000))).toBeLessThan(10)
   })
 })
 
