@@ -108,7 +108,7 @@ describe('a card number', () => {
           const masked = withoutCardNumbers(`${left}${written}${right}`)
           expect(masked).toContain('[card number]')
           expect(masked).not.toContain(written)
-          // What is left of it at most are the first or last groups, which another number beside it took.
+          // Another number that overlaps may take some of its groups, and never leaves all digits.
           expect(masked.replaceAll(/\D/g, '')).not.toContain(pan)
         },
       ),
