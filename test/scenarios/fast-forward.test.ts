@@ -62,7 +62,7 @@ describe('POST subscriptions/{id}/fast-forward', () => {
     const response = await forward(story, to)
     expect(response.status).toBe(200)
     expect(response.body).toMatchObject({ status: 'active', rebillNumber: 13 })
-    expect(Math.abs(clockOf(response) - to)).toBeLessThan(2_000)
+    expect(Math.abs(clockOf(response) - to)).toBeLessThan(30_000)
     expect(response.headers.get('etag')).toBe(`"${response.body.revision}"`)
     const events = await sql<{ type: string; event_time: string; created_time: string }>(
       `select type, event_time, created_time from events
@@ -210,7 +210,7 @@ describe('POST subscriptions/{id}/fast-forward', () => {
     const to = Date.now() + 400 * DAY
     const response = await forward(story, to, {}, through(alone))
     expect([response.status, response.body.status]).toEqual([200, 'voided'])
-    expect(Math.abs(clockOf(response) - to)).toBeLessThan(2_000)
+    expect(Math.abs(clockOf(response) - to)).toBeLessThan(30_000)
     expect(await story.events()).toEqual(before)
     await alone.stop()
   })
