@@ -10,10 +10,16 @@ const PATHS: Readonly<Record<string, string>> = {
   websites: 'websites',
 }
 
-/** Returns the named members. Links lead to the storefront; one without a place there is left out. */
+/** Of a JSON Schema: what lists members of objects. */
+export interface ShownMembers {
+  readonly properties?: Readonly<Record<string, ShownMembers>>
+  readonly items?: ShownMembers
+}
+
+/** Returns the members that the schema has, also of the objects within. Links lead to the storefront; one without a place there is left out. */
 export function storefrontView(
   representation: object,
-  members: readonly string[],
+  schema: ShownMembers,
   { baseUrl, organizationId }: { readonly baseUrl: string; readonly organizationId: string },
 ): object {
   const all = representation as Readonly<Record<string, unknown>>
@@ -24,8 +30,16 @@ export function storefrontView(
     const there = PATHS[path]
     return there === undefined ? [] : [{ rel, href: `${own}/storefront/${there}/${id}` }]
   })
-  return {
-    ...Object.fromEntries(members.flatMap((name) => (Object.hasOwn(all, name) ? [[name, all[name]]] : []))),
-    _links: links,
-  }
+  return { ...(shown(all, schema) as object), _links: links }
+}
+
+function shown(value: unknown, { properties, items }: ShownMembers): unknown {
+  if (Array.isArray(value)) return items === undefined ? value : value.map((one) => shown(one, items))
+  if (properties === undefined || typeof value !== 'object' || value === null) return value
+  const all = value as Readonly<Record<string, unknown>>
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([name, schema]) =>
+      Object.hasOwn(all, name) ? [[name, shown(all[name], schema)]] : [],
+    ),
+  )
 }

@@ -32,6 +32,7 @@ export interface RateLimit {
   countWrite(caller: Caller): Promise<Usage>
   /** Counts a write that was refused to the credential, against this credential alone. */
   countRefused(caller: Caller): Promise<Usage>
+  /** Counts a read as a write. */
   countRead(caller: Caller): Promise<Usage>
   close(): Promise<void>
 }
@@ -78,9 +79,11 @@ export function createRateLimit({
       keyPrefix,
     })
   const writes = inDatabase(limit, '')
-  const browserWrites = inDatabase(Math.max(1, Math.floor(limit / BROWSER_SHARE)), 'browser')
+  const browserWrites = inDatabase(shareOf(limit), 'browser')
   const refused = inDatabase(limit, 'refused')
-  const reads = new RateLimiterMemory({ points: readLimit, duration: windowSeconds })
+  const inMemory = (points: number) => new RateLimiterMemory({ points, duration: windowSeconds })
+  const reads = inMemory(readLimit)
+  const browserReads = inMemory(shareOf(readLimit))
 
   const count = async (limiter: RateLimiterAbstract, key: string): Promise<Usage> => {
     const { points } = limiter
@@ -98,22 +101,27 @@ export function createRateLimit({
     until: new Date(Date.now() + msBeforeNext),
     isExceeded,
   })
-  return {
-    async countWrite({ organizationId, form }) {
-      if (form === 'secret') return await count(writes, organizationId)
-      const share = await count(browserWrites, organizationId)
+  const countWithin =
+    (all: RateLimiterAbstract, browsers: RateLimiterAbstract) =>
+    async ({ organizationId, form }: Caller): Promise<Usage> => {
+      if (form === 'secret') return await count(all, organizationId)
+      const share = await count(browsers, organizationId)
       if (share.isExceeded) return share
-      const whole = await count(writes, organizationId)
+      const whole = await count(all, organizationId)
       return whole.isExceeded || whole.remaining < share.remaining ? whole : share
-    },
+    }
+  return {
+    countWrite: countWithin(writes, browserWrites),
     countRefused: ({ organizationId, id }) => count(refused, `${organizationId}/${id}`),
-    countRead: ({ organizationId }) => count(reads, organizationId),
+    countRead: countWithin(reads, browserReads),
     close: () => pool.end(),
   }
 }
 
 /** Browsers share this part of the limit, because anyone can have a publishable key. */
 const BROWSER_SHARE = 10
+
+const shareOf = (limit: number): number => Math.max(1, Math.floor(limit / BROWSER_SHARE))
 
 /** Returns the headers of the contract and of the IETF draft (seconds until the window ends). */
 export function rateHeaders({ limit, remaining, window, until }: Usage): Record<string, string> {

@@ -79,7 +79,7 @@ export async function exchangeToken(context: OperationContext): Promise<Operatio
     const failures = scopeProblems(acl, unit.organizationId)
     if ('problem' in expiry) failures.push({ field: 'expiredTime', ...expiry.problem })
     if (failures.length > 0 || 'problem' in expiry) throw new InvalidFieldsError(failures)
-    const made = exchangeAuthenticationToken(unit, row, {
+    const made = await exchangeAuthenticationToken(unit, row, {
       acl,
       expiredTime: new Date(expiry.expiredTime),
       isConsumed: invalidate ?? true,

@@ -13,7 +13,7 @@ import { searchExpression } from '../../db/entities/columns.ts'
 import type { PaymentInstrument as PaymentInstrumentRow } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { customerEvent } from '../../events/customer-events.ts'
-import { storefrontView } from '../../representations/storefront.ts'
+import { type ShownMembers, storefrontView } from '../../representations/storefront.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
@@ -198,6 +198,7 @@ function storefront<Row extends ResourceRow>(
     ...resource,
     ...own,
     fields: Object.fromEntries(Object.entries(base.fields).filter(isShown)),
-    present: async (row, context) => storefrontView(await base.present(row, context), members, context),
+    present: async (row, context) =>
+      storefrontView(await base.present(row, context), own.schema as ShownMembers, context),
   }
 }

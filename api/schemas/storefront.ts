@@ -1,13 +1,13 @@
 /** Members are listed, so that one that is added for merchants stays hidden from customers (D 3, storefront). */
 import Type, { type Static, type TProperties } from 'typebox'
-import { ReadOnly } from './conventions.ts'
+import { Inside, ReadOnly } from './conventions.ts'
 import { Customer } from './customer.ts'
 import { Invoice } from './invoice.ts'
 import { withheld } from './not-supported.ts'
 import { PaymentInstrument, PaymentInstrumentPatch, Token } from './payment-instrument.ts'
 import { Plan } from './plan.ts'
 import { Product } from './product.ts'
-import { Subscription } from './subscription.ts'
+import { ItemPlan, Subscription, SubscriptionItem } from './subscription.ts'
 import { Transaction } from './transaction.ts'
 import { Website } from './website.ts'
 
@@ -37,46 +37,83 @@ export const StorefrontAccount = Type.Object(
 export type StorefrontAccount = Static<typeof StorefrontAccount>
 export const StorefrontAccountBody = bodyOf(StorefrontAccount, Customer)
 
-export const StorefrontOrder = Type.Pick(
-  Subscription,
-  [
-    ...RESOURCE,
-    'orderId',
-    'orderType',
-    'organizationId',
-    'customerId',
-    'websiteId',
-    'items',
-    'status',
-    'billingStatus',
-    'currency',
-    'trial',
-    'isTrialOnly',
-    'inTrial',
-    'isTrialConverted',
-    'recurringInterval',
-    'invoiceTimeShift',
-    'delinquencyPeriod',
-    'shipping',
-    'autopay',
-    'paymentInstrumentId',
-    'startTime',
-    'activationTime',
-    'voidTime',
-    'abandonTime',
-    'renewalTime',
-    'churnTime',
-    'rebillNumber',
-    'initialInvoiceId',
-    'recentInvoiceId',
-    'lineItems',
-    'lineItemSubtotal',
-    'canceledBy',
-    'deliveryAddress',
-    'billingAddress',
-    'poNumber',
-    'notes',
-  ],
+/** Of a plan of the item's own; another is its id alone. */
+const ownPlan = ItemPlan.properties
+const StorefrontItemPlan = Type.Object(
+  {
+    id: ownPlan.id,
+    name: ownPlan.name,
+    description: ownPlan.description,
+    richDescription: ownPlan.richDescription,
+    productId: ownPlan.productId,
+    currency: ownPlan.currency,
+    currencySign: ownPlan.currencySign,
+    pricing: ownPlan.pricing,
+    recurringInterval: ownPlan.recurringInterval,
+    trial: ownPlan.trial,
+    isTrialOnly: ownPlan.isTrialOnly,
+    setup: ownPlan.setup,
+    invoiceTimeShift: ownPlan.invoiceTimeShift,
+  },
+  { additionalProperties: false, description: 'Plan of the item, as customers see it.' },
+)
+
+export const StorefrontOrderItem = Type.Object(
+  {
+    ...Type.Pick(SubscriptionItem, ['id', 'planId', 'quantity', 'quantityFilled', 'revision', '_embedded'])
+      .properties,
+    plan: Type.Optional(StorefrontItemPlan),
+  },
+  options('StorefrontOrderItem', 'An item of an order, as its customer sees it.'),
+)
+
+const SHOWN_OF_ORDERS = [
+  ...RESOURCE,
+  'orderId',
+  'orderType',
+  'organizationId',
+  'customerId',
+  'websiteId',
+  'status',
+  'billingStatus',
+  'currency',
+  'trial',
+  'isTrialOnly',
+  'inTrial',
+  'isTrialConverted',
+  'recurringInterval',
+  'invoiceTimeShift',
+  'delinquencyPeriod',
+  'shipping',
+  'autopay',
+  'paymentInstrumentId',
+  'startTime',
+  'activationTime',
+  'voidTime',
+  'abandonTime',
+  'renewalTime',
+  'churnTime',
+  'rebillNumber',
+  'initialInvoiceId',
+  'recentInvoiceId',
+  'lineItems',
+  'lineItemSubtotal',
+  'canceledBy',
+  'deliveryAddress',
+  'billingAddress',
+  'poNumber',
+  'notes',
+] as const
+
+// Picked by hand, because TypeScript cannot follow the type of so many.
+const ofOrders: TProperties = Object.fromEntries(
+  SHOWN_OF_ORDERS.map((name) => [name, Subscription.properties[name]]),
+)
+export const StorefrontOrder = Type.Object(
+  {
+    ...ofOrders,
+    items: Type.Array(Inside(StorefrontOrderItem), { description: 'Items of the order.' }),
+  },
   options('StorefrontOrder', 'An order, as its customer sees it.'),
 )
 

@@ -58,7 +58,7 @@ export async function createCredential(
   })
 }
 
-/** Changes a locked credential; a new password ends its tokens. Throws InvalidFieldsError, ConflictError. */
+/** Changes a locked credential; a new password or an earlier end ends its tokens. Throws InvalidFieldsError, ConflictError. */
 export async function updateCredential(
   unit: UnitOfWork,
   row: CustomerCredential,
@@ -72,11 +72,11 @@ export async function updateCredential(
   }
   row.username = given.username
   row.usernameDigest = usernameDigest(given.username)
+  const former = endOf(row.expiredTime)
   if (given.expiredTime !== undefined) row.expiredTime = given.expiredTime
   const hash = hashOf(given.password)
-  if (hash === null) return
-  row.passwordHash = hash
-  await endTokensOfCredential(unit, row)
+  if (hash !== null) row.passwordHash = hash
+  if (hash !== null || endOf(row.expiredTime) < former) await endTokensOfCredential(unit, row)
 }
 
 async function check(
@@ -98,6 +98,10 @@ async function check(
   if (password !== null && 'problem' in password) found.fail('password', 'wrong-format', password.problem)
   const isNew = expiredTime != null && expiredTime.getTime() !== known?.getTime()
   if (isNew && expiredTime <= unit.now) found.fail('expiredTime', 'in-the-past', 'must be in the future')
+}
+
+function endOf(expiredTime: Date | null | undefined): number {
+  return expiredTime?.getTime() ?? Number.POSITIVE_INFINITY
 }
 
 function hashOf(password: CheckedPassword | null): string | null {

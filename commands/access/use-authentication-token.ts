@@ -1,6 +1,6 @@
 import { LockMode } from '@mikro-orm/core'
 import type { AccessRule } from '../../access/access-lists.ts'
-import { AuthenticationToken, CustomerToken } from '../../db/entities/index.ts'
+import { AuthenticationToken, CustomerCredential, CustomerToken } from '../../db/entities/index.ts'
 import type { InstallationFacts } from '../../db/installation.ts'
 import { newId } from '../../db/new-id.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -26,19 +26,27 @@ export function isValid({ expiredTime, consumedTime }: AuthenticationToken, now:
   return consumedTime == null && expiredTime > now
 }
 
-/** Issues a customer token from a locked authentication token. */
-export function exchangeAuthenticationToken(
+/** Issues a customer token from a locked authentication token; it lives no longer than the credential of that. */
+export async function exchangeAuthenticationToken(
   { em, organizationId, now }: UnitOfWork,
   token: AuthenticationToken,
   given: { readonly acl: AccessRule[]; readonly expiredTime: Date; readonly isConsumed: boolean },
-): CustomerToken {
+): Promise<CustomerToken> {
+  const credential =
+    token.credentialId == null
+      ? null
+      : await em.findOne(CustomerCredential, { organizationId, id: token.credentialId })
+  const ends = Math.min(
+    given.expiredTime.getTime(),
+    credential?.expiredTime?.getTime() ?? Number.POSITIVE_INFINITY,
+  )
   const made = em.create(CustomerToken, {
     organizationId,
     id: newId('cust'),
     customerId: token.customerId,
     authenticationTokenId: token.id,
     acl: given.acl,
-    expiredTime: given.expiredTime,
+    expiredTime: new Date(ends),
     createdTime: now,
   })
   em.persist(made)

@@ -312,13 +312,31 @@ describe('a customer with a password', () => {
       const given = { password: PASSWORD, customerId: own.customerId }
       const soon = new Date(Date.now() + 20_000).toISOString()
       await create(own.api, 'credentials', { ...given, username: 'long' })
-      await create(own.api, 'credentials', { ...given, username: 'short', expiredTime: soon })
+      const short = await create(own.api, 'credentials', { ...given, username: 'short', expiredTime: soon })
       const now = Date.now()
       const ends = async (username: string) =>
         Date.parse(String((await signIn(username, PASSWORD, { api: own.api })).body.expiredTime))
       expect((await ends('long')) - now).toBeGreaterThanOrEqual(MINUTE)
       expect((await ends('long')) - Date.now()).toBeLessThanOrEqual(MINUTE)
       expect(await ends('short')).toBe(Date.parse(soon))
+      const ofOwn = apiClient(service.baseUrl, own.organizationId, { Authorization: own.publishableKey })
+      const jwt = async () => {
+        const { token } = (await signIn('short', PASSWORD, { api: own.api })).body
+        const expiredTime = new Date(Date.now() + 60 * MINUTE).toISOString()
+        const given = { acl: [{ permissions: ['*'] }], expiredTime }
+        return await create(ofOwn, `authentication-tokens/${token}/exchange`, given)
+      }
+      const held = await jwt()
+      expect(held.expiredTime).toBe(soon)
+      const account = apiClient(service.baseUrl, own.organizationId, {
+        Authorization: `Bearer ${held.token}`,
+      })
+      expect((await account.get('storefront/account')).status).toBe(200)
+      const sooner = new Date(Date.parse(soon) - 5_000).toISOString()
+      const path = `credentials/${short.id}`
+      const shortened = { username: 'short', customerId: own.customerId, expiredTime: sooner }
+      expect((await own.api.put(path, shortened)).status).toBe(200)
+      expect((await account.get('storefront/account')).status).toBe(401)
       const passwordless = { mode: 'passwordless', customerId: own.customerId }
       const { expiredTime } = await create(own.api, 'authentication-tokens', passwordless)
       expect(Date.parse(String(expiredTime)) - Date.now()).toBeLessThanOrEqual(MINUTE)

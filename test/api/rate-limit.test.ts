@@ -192,6 +192,16 @@ describe('the rate limit', () => {
     expect((await here.post('websites', { name: 'W' })).status).toBe(201)
   })
 
+  test('lets browsers use a tenth of that for reads together', async () => {
+    const { id, here, publishableKey } = await merchant()
+    const browser = apiClient(service.baseUrl, id, { Authorization: publishableKey })
+    const statuses = []
+    for (let made = 0; made <= LIMIT; made += 1) statuses.push((await browser.get('tokens/none')).status)
+    expect(statuses.filter((status) => status === 404)).toHaveLength(LIMIT)
+    expect(statuses.at(-1)).toBe(429)
+    expect((await here.get('websites')).status).toBe(200)
+  })
+
   test('begins anew when its window has passed', async () => {
     const { id, here } = await merchant()
     await here.post('websites', { name: 'W' })

@@ -14,6 +14,12 @@ import { waitFor } from '../support/wait-for.ts'
 
 /** The value of every member that customers must not see. */
 const INTERNAL = 'for-the-merchant-alone'
+const OWN_PLAN = {
+  name: 'Set-up',
+  currency: 'EUR',
+  pricing: { formula: 'fixed-fee', price: 1 },
+  customFields: { note: INTERNAL },
+}
 const RISK = {
   ipAddress: '198.51.100.7',
   fingerprint: INTERNAL,
@@ -68,6 +74,7 @@ describe('the storefront', () => {
         riskMetadata: RISK,
         customFields: { note: INTERNAL },
         poNumber: name,
+        items: [{ plan: { id: merchant.planId } }, { plan: OWN_PLAN }],
       }),
     )
     return {
