@@ -99,6 +99,17 @@ export function sharesOf(
   return Object.fromEntries(shares)
 }
 
+/** Returns refunds and what banks took back, which pays what is owed as a refund that names no invoice does. */
+export function withTakenBack(
+  paid: Paid,
+  refunds: readonly CountedRefund[],
+  takenBack: string,
+  owed: Parts,
+): CountedRefund[] {
+  const amount = Money.min(takenBack, refundable(paid, refunds)).toFixed()
+  return [...refunds, { amount, shares: sharesOf(paid, refunds, amount, owed) }]
+}
+
 /** Moves what an invoice was paid too much of a sale to the part that is owed of it. */
 export function withOverpaid(
   payments: Readonly<Record<string, string>>,

@@ -130,7 +130,8 @@ export async function payInvoices(
     return transition
   })
   transaction.payments = Object.fromEntries(payments)
-  await disputePaid(unit, transaction, invoices)
+  // A transaction outside of this service is created approved, so no dispute can precede it.
+  if (transaction.gateway != null) await disputePaid(unit, transaction, invoices)
   if (left.greaterThan(0)) await refundOwed(unit, transaction)
 }
 
@@ -237,12 +238,7 @@ export async function disputeInvoices(
 }
 
 /** Includes a dispute from before the outcome was known. */
-async function isDisputed(
-  { em, organizationId }: UnitOfWork,
-  { id, gateway }: Transaction,
-): Promise<boolean> {
-  // A transaction outside of this service is created approved, so no dispute can precede it.
-  if (gateway == null) return false
+async function isDisputed({ em, organizationId }: UnitOfWork, { id }: Transaction): Promise<boolean> {
   return (await em.count(Dispute, { organizationId, transactionId: id, status: { $ne: 'won' } })) > 0
 }
 

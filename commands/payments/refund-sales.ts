@@ -1,4 +1,5 @@
 /** Automatic refunds: a debt stays on the sale, however often the gateway declines (docs/adr/0027). */
+import { takenBackOf } from '../../billing/disputes.ts'
 import { isZero, sumOf } from '../../billing/money.ts'
 import { ownValue } from '../../billing/own-value.ts'
 import { nextRefundTime, REFUND_WAITS } from '../../billing/refund-schedule.ts'
@@ -9,9 +10,10 @@ import {
   OVERPAID,
   type Paid,
   type Parts,
+  withTakenBack,
 } from '../../billing/refund-shares.ts'
-import { statusOf } from '../../billing/transactions.ts'
-import { Invoice, Transaction } from '../../db/entities/index.ts'
+import { statusOf, takesMoney } from '../../billing/transactions.ts'
+import { Dispute, Invoice, Transaction } from '../../db/entities/index.ts'
 import { MONEY_TAKEN } from '../../db/entities/transaction.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { newId } from '../../db/new-id.ts'
@@ -105,6 +107,14 @@ export async function countOwed(unit: UnitOfWork, sale: Transaction): Promise<re
   return debts
 }
 
+/** Counts anew after a change of a locked sale's disputes; what is owed because of it is refunded at once. */
+export async function recountDisputed(unit: UnitOfWork, sale: Transaction): Promise<void> {
+  if (!takesMoney(sale.type) || sale.result !== 'approved') return
+  const hasOwed = !isZero(sale.owedAmount)
+  const debts = await countOwed(unit, sale)
+  if (!hasOwed && debts.length > 0) await refundOwed(unit, sale)
+}
+
 async function countRefunds(unit: UnitOfWork, sale: Transaction): Promise<void> {
   const approved = (await refundsOf(unit, sale.id)).filter(({ result }) => result === 'approved')
   const status = statusOf('approved', sale.amount, sumOf(approved.map(({ amount }) => amount)))
@@ -140,10 +150,19 @@ async function debtOf(
   sale: Transaction,
 ): Promise<{ readonly debts: readonly Debt[]; readonly amount: string }> {
   const [paid, owed] = [paidOf(sale), owedOf(sale)]
-  if (debtsOf(paid, owed, []).length === 0) return { debts: [], amount: '0' }
+  const nothing = { debts: [], amount: '0' }
+  if (debtsOf(paid, owed, []).length === 0) return nothing
   const refunds = await refundsOf(unit, sale.id)
   const made = refunds.filter(({ result }) => result === 'approved')
-  const left = (counted: readonly CountedRefund[]) => debtsOf(paid, owed, counted)
+  if (debtsOf(paid, owed, made).length === 0) return nothing
+  const { em, organizationId } = unit
+  const disputes = await em.find(Dispute, { organizationId, transactionId: sale.id })
+  const takenBack = takenBackOf(
+    sale,
+    disputes.map((one) => ({ ...one, caseId: one.caseId ?? null })),
+  )
+  const left = (counted: readonly CountedRefund[]) =>
+    debtsOf(paid, owed, withTakenBack(paid, counted, takenBack, owed))
   return { debts: left(refunds), amount: sumOf(left(made).map(({ amount }) => amount)) }
 }
 

@@ -14,6 +14,7 @@ import {
   unusedOf,
   withOverpaid,
   withReserved,
+  withTakenBack,
 } from '../../billing/refund-shares.ts'
 import fc from '../support/fast-check.ts'
 
@@ -120,7 +121,7 @@ test('what no invoice used goes first, then what the last one got', () => {
   expect(sharesOf(paid, [], '17', { invoiceIds: ['a'], hasRest: false })).toEqual({ a: '10', b: '2' })
 })
 
-test('a refund that names no invoice pays what is owed first, to the cent', () => {
+test('a refund that names no invoice pays what is owed first, to the cent, and a chargeback does too', () => {
   fc.assert(
     fc.property(sale, asks, parts, fc.integer({ min: 0, max: 9_000 }), (paid, wanted, owed, given) => {
       const before = refunded(paid, wanted, owed)
@@ -131,6 +132,7 @@ test('a refund that names no invoice pays what is owed first, to the cent', () =
       const left = Decimal.max(debt.minus(amount), 0).toFixed()
       const refund = { amount, shares: sharesOf(paid, before, amount, owed) }
       expect(debtAfter([...before, refund]).toFixed()).toBe(left)
+      expect(debtAfter(withTakenBack(paid, before, cents(given), owed)).toFixed()).toBe(left)
     }),
   )
 })

@@ -438,6 +438,28 @@ describe('invoices', () => {
       },
     )
 
+    test.each(['lost', 'forfeited'])('owes nothing that a bank took back by a dispute %s', async (status) => {
+      const { sale, refunds, cancel } = await paidAhead((a, b) => [a, b])
+      await cancel()
+      await declined(sale.id)
+      const dispute = await make('disputes', disputeBody(String(sale.id), { status, amount: 20 }))
+      expect(await debtOf(sale.id)).toEqual([0, false])
+      await merchant.api.put(`disputes/${dispute.id}`, { ...dispute, amount: 4 })
+      expect((await refunds()).map(({ amount }) => amount)).toEqual([10, 6])
+      await merchant.api.put(`disputes/${dispute.id}`, { ...dispute, amount: 4, status: 'won' })
+      expect(await debtOf(sale.id)).toEqual([10, false])
+      await answer(String((await refunds())[1]?.id), 'approved')
+      expect(await debtOf(sale.id)).toEqual([4, false])
+    })
+
+    test('begins no refund of what a bank took back before', async () => {
+      const { sale, refunds, cancel } = await paidAhead((a, b) => [a, b])
+      await make('disputes', disputeBody(String(sale.id), { status: 'lost', amount: 20 }))
+      await cancel()
+      expect(await refunds()).toEqual([])
+      expect(await debtOf(sale.id)).toEqual([0, false])
+    })
+
     test('marks the one that is served neither when it was paid last nor while the refund is under way', async () => {
       const { a, b, sale, refunds, cancel, status } = await paidAhead((a, b) => [b, a])
       await cancel()
