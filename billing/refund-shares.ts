@@ -2,6 +2,12 @@
 import { isZero, Money, sumOf } from './money.ts'
 import { ownValue } from './own-value.ts'
 
+/**
+ * Stands among the invoices of `payments` and `shares` for what a refund that failed late left an invoice paid too much. No
+ * id contains a slash.
+ */
+export const OVERPAID = '/overpaid'
+
 export interface Paid {
   readonly amount: string
   /** Applied to its invoices, in the order of payment. */
@@ -37,14 +43,22 @@ export interface Debt {
   readonly amount: string
 }
 
-/** Returns the part that no invoice used and payments of `undelivered` invoices, at most what is refundable. */
+/** Parts of a sale that go back for themselves: what the service owes of it, or keeps for what may be owed. */
+export interface Parts {
+  /** All that these were paid. */
+  readonly invoiceIds: readonly string[]
+  /** True: what no invoice used, too. */
+  readonly hasRest: boolean
+}
+
+/** Returns what is owed of each part and not refunded yet, at most what is refundable. */
 export function debtsOf(
   paid: Paid,
-  undelivered: readonly string[],
+  { invoiceIds, hasRest }: Parts,
   refunds: readonly CountedRefund[],
 ): Debt[] {
   let rest = refundable(paid, refunds)
-  return [null, ...undelivered].flatMap((invoiceId) => {
+  return [...(hasRest ? [null] : []), ...invoiceIds].flatMap((invoiceId) => {
     const left = invoiceId === null ? unusedOf(paid, refunds) : refundableOfInvoice(paid, refunds, invoiceId)
     const amount = Money.min(left, rest).toFixed()
     if (isZero(amount)) return []
@@ -62,37 +76,59 @@ export function unusedOf(paid: Paid, refunds: readonly CountedRefund[]): string 
   return atLeastZero(new Money(paid.amount).minus(used).minus(sumOf(unattributed)))
 }
 
-/** For a refund that names no invoice: first the part that no invoice used, then the last paid invoices. */
+/** For a refund that names no invoice: first what is owed, then what no invoice used, then the last paid invoices. */
 export function sharesOf(
   paid: Paid,
   refunds: readonly CountedRefund[],
   amount: string,
+  owed: Parts,
 ): Record<string, string> {
-  let rest = atLeastZero(new Money(amount).minus(unusedOf(paid, refunds)))
+  let rest = new Money(amount)
   const shares = new Map<string, string>()
+  const take = (id: string | null, most: string) => {
+    const share = Money.min(rest, most)
+    rest = rest.minus(share)
+    if (id !== null && !share.isZero()) shares.set(id, sumOf([shares.get(id) ?? '0', share.toFixed()]))
+  }
+  for (const debt of debtsOf(paid, owed, refunds)) take(debt.invoiceId, debt.amount)
+  if (!owed.hasRest) take(null, unusedOf(paid, refunds))
   for (const [id] of paid.payments.toReversed()) {
-    const share = Money.min(rest, refundableOfInvoice(paid, refunds, id)).toFixed()
-    if (!isZero(share)) shares.set(id, share)
-    rest = new Money(rest).minus(share).toFixed()
+    const left = new Money(refundableOfInvoice(paid, refunds, id))
+    take(id, left.minus(shares.get(id) ?? '0').toFixed())
   }
   return Object.fromEntries(shares)
 }
 
-/** Parts of a sale that pay back nothing but what they paid for. */
-export interface Reserved {
-  readonly invoiceIds: readonly string[]
-  /** True if what no invoice used is refunded automatically. */
-  readonly isRestOwed: boolean
+/** Returns refunds and what banks took back, which pays what is owed as a refund that names no invoice does. */
+export function withTakenBack(
+  paid: Paid,
+  refunds: readonly CountedRefund[],
+  takenBack: string,
+  owed: Parts,
+): CountedRefund[] {
+  const amount = Money.min(takenBack, refundable(paid, refunds)).toFixed()
+  return [...refunds, { amount, shares: sharesOf(paid, refunds, amount, owed) }]
+}
+
+/** Moves what an invoice was paid too much of a sale to the part that is owed of it. */
+export function withOverpaid(
+  payments: Readonly<Record<string, string>>,
+  invoiceId: string,
+  surplus: string,
+): Record<string, string> {
+  const moved = new Map(Object.entries(payments))
+  moved.set(OVERPAID, sumOf([moved.get(OVERPAID) ?? '0', surplus]))
+  moved.set(invoiceId, new Money(moved.get(invoiceId) ?? '0').minus(surplus).toFixed())
+  return Object.fromEntries([...moved].filter(([, amount]) => !isZero(amount)))
 }
 
 /** Counts reserved parts as refunded, so that a refund of something else takes nothing of them. */
 export function withReserved(
   paid: Paid,
   refunds: readonly CountedRefund[],
-  { invoiceIds, isRestOwed }: Reserved,
+  reserved: Parts,
 ): CountedRefund[] {
-  const parts = debtsOf(paid, invoiceIds, refunds).filter(({ invoiceId }) => invoiceId !== null || isRestOwed)
-  const counted = parts.map(({ invoiceId, amount }): CountedRefund => {
+  const counted = debtsOf(paid, reserved, refunds).map(({ invoiceId, amount }): CountedRefund => {
     return { amount, shares: invoiceId === null ? {} : { [invoiceId]: amount } }
   })
   return [...refunds, ...counted]

@@ -2,7 +2,7 @@
 import { creditMemoStatus } from '../../billing/credit-memos.ts'
 import { ConflictError } from '../../billing/errors.ts'
 import { isZero, Money, plainAmount } from '../../billing/money.ts'
-import { type Reserved, refundable, sharesOf, withReserved } from '../../billing/refund-shares.ts'
+import { type Parts, refundable, sharesOf, withReserved } from '../../billing/refund-shares.ts'
 import { type CreditMemo, Customer, Transaction } from '../../db/entities/index.ts'
 import { MONEY_TAKEN } from '../../db/entities/transaction.ts'
 import { lockRow } from '../../db/lock-row.ts'
@@ -10,7 +10,7 @@ import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { creditMemoEvent } from '../../events/credit-memo-events.ts'
 import { creditEntry } from '../../events/timeline.ts'
-import { addRefund, paidOf, refundsOf } from '../payments/refund-sales.ts'
+import { addRefund, owedOf, paidOf, refundsOf } from '../payments/refund-sales.ts'
 import { incrementRevision } from '../payments/transaction-members.ts'
 
 /**
@@ -27,14 +27,15 @@ export async function refundCreditMemo(unit: UnitOfWork, memo: CreditMemo): Prom
     const sale = await lockRow(unit, Transaction, id)
     if (sale === null) continue
     const paid = paidOf(sale)
-    const refunds = withReserved(paid, await refundsOf(unit, id), await reservedOf(unit, sale))
+    const reserved = await reservedOf(unit, sale)
+    const refunds = withReserved(paid, await refundsOf(unit, id), reserved)
     const amount = Money.min(open, refundable(paid, refunds)).toFixed()
     if (isZero(amount)) continue
     open = open.minus(amount)
     sale.refundsBegun += 1
     const refund = addRefund(unit, sale, {
       amount,
-      shares: sharesOf(paid, refunds, amount),
+      shares: sharesOf(paid, refunds, amount, reserved),
       requestId: `${sale.requestId}/${memo.id}/${sale.refundsBegun}`,
       creditMemoId: memo.id,
     })
@@ -55,8 +56,8 @@ export async function refundCreditMemo(unit: UnitOfWork, memo: CreditMemo): Prom
  * Returns what credit is not refunded from: what the sale itself owes, what open invoices have, and those of periods and orders ahead,
  * whose payments go back if the period does not come.
  */
-async function reservedOf({ em, organizationId }: UnitOfWork, sale: Transaction): Promise<Reserved> {
-  const { invoiceIds, undelivered, keepsRest } = sale
+async function reservedOf({ em, organizationId }: UnitOfWork, sale: Transaction): Promise<Parts> {
+  const owed = owedOf(sale)
   const found = await statement<{ id: string }>(
     em,
     'find-invoices-that-keep-payments',
@@ -65,12 +66,9 @@ async function reservedOf({ em, organizationId }: UnitOfWork, sale: Transaction)
       where invoice.organization_id = ? and invoice.id in (select jsonb_array_elements_text(?::jsonb))
         and (invoice.status in ('unpaid', 'past-due', 'partially-paid') or invoice.period_number > owner.rebill_number
           or owner.status = 'pending')`,
-    [organizationId, JSON.stringify(invoiceIds)],
+    [organizationId, JSON.stringify(sale.invoiceIds)],
   )
-  return {
-    invoiceIds: [...new Set([...undelivered, ...found.map(({ id }) => id)])],
-    isRestOwed: invoiceIds.length > 0 && !keepsRest,
-  }
+  return { ...owed, invoiceIds: [...new Set([...owed.invoiceIds, ...found.map(({ id }) => id)])] }
 }
 
 /** Gives the amount of a refund that moved no money back to its locked memo. */

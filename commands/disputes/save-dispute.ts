@@ -8,14 +8,15 @@ import {
 } from '../../billing/disputes.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
 import { amountOf, amountProblem } from '../../billing/money.ts'
-import { Dispute, Transaction } from '../../db/entities/index.ts'
+import { Dispute, type Subscription, Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { emitDisputeEvent, holdDisputedSale } from '../../events/dispute-events.ts'
 import { disputeEntry } from '../../events/timeline.ts'
 import { orderInstant } from '../orders/order-instant.ts'
-import { disputeInvoices, lockInvoices } from '../payments/apply-payment.ts'
+import { disputeInvoices, type LockedInvoice, lockInvoices, withApplied } from '../payments/apply-payment.ts'
+import { recountDisputed } from '../payments/refund-sales.ts'
 import { references } from '../references.ts'
 
 export interface DisputeValues {
@@ -89,23 +90,31 @@ function causeOf(report: DisputeReport | null): 'api' | 'payment' {
   return report === null ? 'api' : 'payment'
 }
 
-async function salesOf(
-  { em, organizationId }: UnitOfWork,
-  id: string,
-): Promise<Pick<Transaction, 'invoiceIds'>[]> {
-  return await em.find(Transaction, { organizationId, id }, { fields: ['invoiceIds'] })
+type SaleOfDispute = Pick<Transaction, 'id' | 'invoiceIds'>
+
+async function salesOf({ em, organizationId }: UnitOfWork, id: string): Promise<SaleOfDispute[]> {
+  return await em.find(Transaction, { organizationId, id }, { fields: ['id', 'invoiceIds'] })
 }
 
-/** Locks orders of unpaid invoices too: a concurrent sale result finds the dispute or is found by it. */
-async function markDisputed(
-  unit: UnitOfWork,
-  sales: readonly Pick<Transaction, 'invoiceIds'>[],
-): Promise<void> {
+/**
+ * Locks orders of unpaid invoices too, and the sales after them: a concurrent result of a sale, or its application to another
+ * invoice, finds the dispute or is found by it. What the sales owe is counted anew.
+ */
+async function markDisputed(unit: UnitOfWork, sales: readonly SaleOfDispute[]): Promise<void> {
   const { em, organizationId } = unit
-  const paidInvoiceIds = [...new Set(sales.flatMap(({ invoiceIds }) => invoiceIds))]
-  if (paidInvoiceIds.length === 0) return
-  const lockedInvoices = await lockInvoices(unit, paidInvoiceIds, (row) => orderInstant(unit, row))
+  const instantOf = (row: Subscription) => orderInstant(unit, row)
+  const knownIds = [...new Set(sales.flatMap(({ invoiceIds }) => invoiceIds))]
+  let lockedInvoices: readonly LockedInvoice[] = await lockInvoices(unit, knownIds, instantOf)
+  const locked: Transaction[] = []
+  for (const id of [...new Set(sales.map((sale) => sale.id))].sort()) {
+    const sale = await lockRow(unit, Transaction, id)
+    if (sale !== null) locked.push(sale)
+  }
+  for (const sale of locked) lockedInvoices = await withApplied(unit, sale, lockedInvoices, instantOf)
   await em.flush()
+  for (const sale of locked) await recountDisputed(unit, sale)
+  const paidInvoiceIds = lockedInvoices.map(({ id }) => id)
+  if (paidInvoiceIds.length === 0) return
   const disputed = await statement<{ id: string }>(
     em,
     'find-disputed-invoices',

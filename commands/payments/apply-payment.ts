@@ -24,7 +24,7 @@ import {
 import { advanceBeforeRefunds, lockSubscription, scheduleAfter, wakeOrder } from '../orders/advance-order.ts'
 import { applyTransitions } from '../orders/apply-transitions.ts'
 import type { OrderRecord } from '../orders/order-record.ts'
-import { refundOwed, refundUndelivered } from './refund-sales.ts'
+import { countOwed, refundOwed, refundUndelivered } from './refund-sales.ts'
 import { incrementRevision } from './transaction-members.ts'
 
 export interface LockedInvoice {
@@ -130,11 +130,15 @@ export async function payInvoices(
     return transition
   })
   transaction.payments = Object.fromEntries(payments)
-  await disputePaid(unit, transaction, invoices)
+  // A transaction outside of this service is created approved, so no dispute can precede it.
+  if (transaction.gateway != null) await disputePaid(unit, transaction, invoices)
   if (left.greaterThan(0)) await refundOwed(unit, transaction)
 }
 
-/** Pays an open invoice with a part of a locked sale that no invoice uses. What is left stays the merchant's. */
+/**
+ * Pays an open invoice with a part of a locked sale that no invoice uses. What is left stays the merchant's if the sale was
+ * made without invoices; of one made for invoices it is still owed.
+ */
 export async function payFromRest(
   unit: UnitOfWork,
   sale: Transaction,
@@ -150,10 +154,11 @@ export async function payFromRest(
   )
   const known = ownValue(sale.payments, id) ?? '0'
   sale.payments = { ...sale.payments, [id]: new Money(known).plus(amount).toFixed() }
+  if (sale.invoiceIds.length === 0) sale.keepsRest = true
   sale.invoiceIds = [...new Set([...sale.invoiceIds, id])]
   if (row.subscriptionId != null)
     sale.subscriptionIds = [...new Set([...sale.subscriptionIds, row.subscriptionId])]
-  sale.keepsRest = true
+  await countOwed(unit, sale)
   incrementRevision(sale, unit)
   await disputePaid(unit, sale, [invoice])
 }
@@ -233,12 +238,7 @@ export async function disputeInvoices(
 }
 
 /** Includes a dispute from before the outcome was known. */
-async function isDisputed(
-  { em, organizationId }: UnitOfWork,
-  { id, gateway }: Transaction,
-): Promise<boolean> {
-  // A transaction outside of this service is created approved, so no dispute can precede it.
-  if (gateway == null) return false
+async function isDisputed({ em, organizationId }: UnitOfWork, { id }: Transaction): Promise<boolean> {
   return (await em.count(Dispute, { organizationId, transactionId: id, status: { $ne: 'won' } })) > 0
 }
 

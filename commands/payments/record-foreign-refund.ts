@@ -1,6 +1,5 @@
-import { isZero, Money, sumOf } from '../../billing/money.ts'
-import { ownValue } from '../../billing/own-value.ts'
-import { sharesOf } from '../../billing/refund-shares.ts'
+import { Money, sumOf } from '../../billing/money.ts'
+import { OVERPAID, sharesOf, withOverpaid } from '../../billing/refund-shares.ts'
 import { statusOf } from '../../billing/transactions.ts'
 import { CreditMemo, Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
@@ -12,7 +11,7 @@ import type { GatewayResult } from '../../gateways/port.ts'
 import { returnRefund } from '../credit-memos/refund-credit-memo.ts'
 import { orderInstant } from '../orders/order-instant.ts'
 import { type LockedInvoice, lockInvoices, refundInvoices, withApplied } from './apply-payment.ts'
-import { paidOf, recordRefund, refundsOf } from './refund-sales.ts'
+import { owedOf, paidOf, recordRefund, refundsOf } from './refund-sales.ts'
 import { incrementRevision, refundOf } from './transaction-members.ts'
 import { readScope } from './transaction-scope.ts'
 
@@ -44,7 +43,7 @@ export async function recordForeignRefund(
     id: newId('txn'),
     ...refundOf(sale),
     amount,
-    shares: sharesOf(paidOf(sale), await refundsOf(unit, sale.id), amount),
+    shares: sharesOf(paidOf(sale), await refundsOf(unit, sale.id), amount, owedOf(sale)),
     status: 'completed',
     result: 'approved',
     requestId,
@@ -106,7 +105,10 @@ export async function reverseRefund(
   const paid = new Map(invoices.map((invoice) => [invoice.id, amountPaid(invoice)]))
   await refundInvoices(unit, { ...refund, shares: Object.fromEntries(shares) }, invoices)
   for (const invoice of invoices) {
-    takeFromPayment(sale, invoice.id, new Money(paid.get(invoice.id) ?? 0).minus(amountPaid(invoice)))
+    const surplus = new Money(paid.get(invoice.id) ?? 0).minus(amountPaid(invoice))
+    if (surplus.isZero()) continue
+    sale.payments = withOverpaid(sale.payments ?? {}, invoice.id, surplus.toFixed())
+    sale.undelivered = [...new Set([...sale.undelivered, OVERPAID])]
   }
   if (memo !== null) await returnRefund(unit, memo, refund)
   await em.flush()
@@ -114,14 +116,6 @@ export async function reverseRefund(
   sale.status = statusOf('approved', sale.amount, sumOf(moved.map(({ amount }) => amount)))
   incrementRevision(sale, unit)
   await recordRefund(unit, sale, false)
-}
-
-/** What an invoice has of a sale beyond its amount is owed as what no invoice used. */
-function takeFromPayment(sale: Transaction, invoiceId: string, surplus: Money): void {
-  if (surplus.isZero()) return
-  const left = new Money(ownValue(sale.payments, invoiceId) ?? '0').minus(surplus).toFixed()
-  const others = Object.entries(sale.payments ?? {}).filter(([id]) => id !== invoiceId)
-  sale.payments = Object.fromEntries(isZero(left) ? others : [...others, [invoiceId, left]])
 }
 
 function amountPaid({ record, sequence }: LockedInvoice): string {

@@ -1,10 +1,19 @@
 /** Automatic refunds: a debt stays on the sale, however often the gateway declines (docs/adr/0027). */
+import { takenBackOf } from '../../billing/disputes.ts'
 import { isZero, sumOf } from '../../billing/money.ts'
 import { ownValue } from '../../billing/own-value.ts'
 import { nextRefundTime, REFUND_WAITS } from '../../billing/refund-schedule.ts'
-import { type CountedRefund, type Debt, debtsOf, type Paid } from '../../billing/refund-shares.ts'
-import { statusOf } from '../../billing/transactions.ts'
-import { Invoice, Transaction } from '../../db/entities/index.ts'
+import {
+  type CountedRefund,
+  type Debt,
+  debtsOf,
+  OVERPAID,
+  type Paid,
+  type Parts,
+  withTakenBack,
+} from '../../billing/refund-shares.ts'
+import { statusOf, takesMoney } from '../../billing/transactions.ts'
+import { Dispute, Invoice, Transaction } from '../../db/entities/index.ts'
 import { MONEY_TAKEN } from '../../db/entities/transaction.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { newId } from '../../db/new-id.ts'
@@ -80,16 +89,30 @@ export async function refundOwed(unit: UnitOfWork, sale: Transaction): Promise<v
 export async function recordRefund(unit: UnitOfWork, sale: Transaction, hasMoved: boolean): Promise<void> {
   await unit.em.flush()
   if (hasMoved) await countRefunds(unit, sale)
-  const { debts, amount } = await debtOf(unit, sale)
-  sale.owedAmount = amount
-  if (isZero(amount)) sale.refundsFailed = 0
-  if (debts.length === 0) sale.nextRefundTime = null
+  const debts = await countOwed(unit, sale)
   // The first of several declined refunds schedules the others, too.
   if (hasMoved || debts.length === 0 || sale.nextRefundTime != null) return
   sale.refundsFailed += 1
   const now = unit.now.getTime()
   sale.nextRefundTime = new Date(nextRefundTime(sale.refundsFailed, now) ?? now)
   unit.wake('transaction', sale.id, { dueBy: sale.nextRefundTime })
+}
+
+/** Counts what a locked sale owes, and returns the parts without a pending refund; if there is none, none stays scheduled. */
+export async function countOwed(unit: UnitOfWork, sale: Transaction): Promise<readonly Debt[]> {
+  const { debts, amount } = await debtOf(unit, sale)
+  sale.owedAmount = amount
+  if (isZero(amount)) sale.refundsFailed = 0
+  if (debts.length === 0) sale.nextRefundTime = null
+  return debts
+}
+
+/** Counts anew after a change of a locked sale's disputes; what is owed because of it is refunded at once. */
+export async function recountDisputed(unit: UnitOfWork, sale: Transaction): Promise<void> {
+  if (!takesMoney(sale.type) || sale.result !== 'approved') return
+  const hasOwed = !isZero(sale.owedAmount)
+  const debts = await countOwed(unit, sale)
+  if (!hasOwed && debts.length > 0) await refundOwed(unit, sale)
 }
 
 async function countRefunds(unit: UnitOfWork, sale: Transaction): Promise<void> {
@@ -126,20 +149,34 @@ async function debtOf(
   unit: UnitOfWork,
   sale: Transaction,
 ): Promise<{ readonly debts: readonly Debt[]; readonly amount: string }> {
-  // Payments outside of this service are not refunded, nor sales without invoices.
-  if (sale.gateway == null || sale.invoiceIds.length === 0) return { debts: [], amount: '0' }
-  const [paid, refunds] = [paidOf(sale), await refundsOf(unit, sale.id)]
+  const [paid, owed] = [paidOf(sale), owedOf(sale)]
+  const nothing = { debts: [], amount: '0' }
+  if (debtsOf(paid, owed, []).length === 0) return nothing
+  const refunds = await refundsOf(unit, sale.id)
   const made = refunds.filter(({ result }) => result === 'approved')
-  const owed = (counted: readonly CountedRefund[]) =>
-    debtsOf(paid, sale.undelivered, counted).filter((debt) => debt.invoiceId !== null || !sale.keepsRest)
-  return { debts: owed(refunds), amount: sumOf(owed(made).map(({ amount }) => amount)) }
+  if (debtsOf(paid, owed, made).length === 0) return nothing
+  const { em, organizationId } = unit
+  const disputes = await em.find(Dispute, { organizationId, transactionId: sale.id })
+  const takenBack = takenBackOf(
+    sale,
+    disputes.map((one) => ({ ...one, caseId: one.caseId ?? null })),
+  )
+  const left = (counted: readonly CountedRefund[]) =>
+    debtsOf(paid, owed, withTakenBack(paid, counted, takenBack, owed))
+  return { debts: left(refunds), amount: sumOf(left(made).map(({ amount }) => amount)) }
+}
+
+/** Payments outside of this service are not refunded. What no invoice used of a sale without invoices is the merchant's. */
+export function owedOf({ gateway, undelivered, invoiceIds, keepsRest }: Transaction): Parts {
+  if (gateway == null) return { invoiceIds: [], hasRest: false }
+  return { invoiceIds: undelivered, hasRest: invoiceIds.length > 0 && !keepsRest }
 }
 
 export function paidOf({ amount, payments, invoiceIds }: Transaction): Paid {
   // The order of the ids is that of payment; members of a JSON object have none.
   return {
     amount,
-    payments: invoiceIds.flatMap((id) => {
+    payments: [...invoiceIds, OVERPAID].flatMap((id) => {
       const got = ownValue(payments, id)
       return got === undefined ? [] : [[id, got] as const]
     }),

@@ -29,7 +29,7 @@ import {
   withApplied,
 } from './apply-payment.ts'
 import { ownInstrument } from './own-instrument.ts'
-import { paidOf, recordRefund, refundsOf } from './refund-sales.ts'
+import { owedOf, paidOf, recordRefund, refundsOf } from './refund-sales.ts'
 import type { RequestCards } from './request-cards.ts'
 import { aboutInvoices, inheritedBy, routeOfSale } from './transaction-members.ts'
 import { readScope, type Scope, scopeOf } from './transaction-scope.ts'
@@ -235,7 +235,7 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
     amount,
     paymentInstruction: parent.paymentInstruction,
     parentTransactionId: parent.id,
-    shares: sharesOf(paid, refunds, amount),
+    shares: sharesOf(paid, refunds, amount, owedOf(parent)),
     ...inheritedBy(parent),
     billingAddress: refund.billingAddress ?? parent.billingAddress ?? null,
     description: refund.description ?? null,

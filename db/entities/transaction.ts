@@ -134,7 +134,7 @@ const TransactionSchema = defineEntity({
       .nullable(),
     /** In the order of payment. */
     invoiceIds: json<string[]>().default('[]'),
-    /** Decimal strings by invoice id. */
+    /** Decimal strings by invoice id, and by OVERPAID what an invoice was paid too much. */
     payments: json<Record<string, string>>().nullable(),
     /** Decimal strings by invoice id; the remainder belongs to no invoice. */
     shares: json<Record<string, string>>().default('{}'),
@@ -175,7 +175,7 @@ const TransactionSchema = defineEntity({
      * is pending, nothing is owed, or an operator was alerted.
      */
     undelivered: json<string[]>().defaultRaw(EMPTY_ARRAY),
-    /** True once a caller has applied a part to an invoice: what no invoice uses is not owed then. */
+    /** True of a sale without invoices of which a caller has applied a part to one: what no invoice uses stays the merchant's. */
     keepsRest: p.boolean().default(false),
     refundsBegun: p.integer().default(0),
     refundsFailed: p.integer().default(0),

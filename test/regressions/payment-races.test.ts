@@ -1,6 +1,7 @@
 /** Commands lock orders, customers and transactions in one order, so that no deadlock arises. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
+import { applyTransaction } from '../../commands/invoices/apply-transaction.ts'
 import { startOrderCall } from '../../commands/orders/start-order-call.ts'
 import { recordResult } from '../../commands/payments/record-result.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
@@ -41,6 +42,20 @@ describe('at the same time', () => {
       paymentInstruction,
       invoiceIds: [invoiceId],
     })
+
+  const inUnit = <T>(work: (unit: UnitOfWork) => Promise<T>) =>
+    inUnitOfWork(
+      service.database.orm.em.fork(),
+      { organizationId: merchant.organizationId, baseUrl: service.baseUrl, now: new Date() },
+      work,
+    )
+  const isWaiting = async () => {
+    const found = await service.database.orm.em
+      .fork()
+      .getConnection()
+      .execute(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
+    return found.length === 0 ? null : true
+  }
 
   /** Makes a request wait for the order, and returns the rows that it has locked meanwhile. */
   const heldMeanwhile = async (
@@ -128,6 +143,48 @@ describe('at the same time', () => {
     expect((await merchant.api.get(`invoices/${invoiceId}`)).body.status).toBe('disputed')
   })
 
+  test('an invoice that is paid from what a sale has left is disputed by a dispute of the sale', async () => {
+    const { customer, invoiceId } = await owing()
+    const { body: unused } = await merchant.api.post('transactions', {
+      type: 'sale',
+      customerId: customer.id,
+      currency: 'EUR',
+      amount: 9.9,
+      paymentInstruction: { method: 'external' },
+    })
+    const applied = Promise.withResolvers<void>()
+    const committed = Promise.withResolvers<void>()
+    const applying = inUnit(async (unit) => {
+      await applyTransaction(unit, invoiceId, { transactionId: String(unused.id), amount: null })
+      await unit.em.flush()
+      applied.resolve()
+      await committed.promise
+    })
+    await applied.promise
+    const responded = merchant.api.post('disputes', disputeBody(String(unused.id)))
+    await Promise.race([responded, waitFor('the dispute to wait for the sale', isWaiting)])
+    committed.resolve()
+    await applying
+    expect((await responded).status).toBe(201)
+    expect((await merchant.api.get(`invoices/${invoiceId}`)).body.status).toBe('disputed')
+  })
+
+  test('a sale outside of the service that is disputed makes what it pays later disputed', async () => {
+    const { customer, invoiceId } = await owing()
+    const { body: unused } = await merchant.api.post('transactions', {
+      type: 'sale',
+      customerId: customer.id,
+      currency: 'EUR',
+      amount: 9.9,
+      paymentInstruction: { method: 'external' },
+    })
+    await merchant.api.post('disputes', disputeBody(String(unused.id)))
+    const { body } = await merchant.api.post(`invoices/${invoiceId}/transaction`, {
+      transactionId: unused.id,
+    })
+    expect(body.status).toBe('disputed')
+  })
+
   test('an order is advanced for a command on several before any sale is locked: a sale that is refunded waits for no order', async () => {
     const { body: customer } = await merchant.api.post('customers', {
       paymentToken: await makeToken(merchant.api),
@@ -138,12 +195,6 @@ describe('at the same time', () => {
       'subscriptions',
       orderBody(merchant, { customerId, autopay: false }),
     )
-    const inUnit = <T>(work: (unit: UnitOfWork) => Promise<T>) =>
-      inUnitOfWork(
-        service.database.orm.em.fork(),
-        { organizationId: merchant.organizationId, baseUrl: service.baseUrl, now: new Date() },
-        work,
-      )
     const call = await inUnit((unit) => startOrderCall(unit, String(first.id), Date.now()))
     const declined = { result: 'declined', raw: '{}' } as const
     await inUnit((unit) => recordResult(unit, String(call?.transactionId), declined, Date.now()))

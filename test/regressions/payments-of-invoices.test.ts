@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { amountOf } from '../../billing/money.ts'
 import { advanceOrder, lockSubscription } from '../../commands/orders/advance-order.ts'
 import { startOrderCall } from '../../commands/orders/start-order-call.ts'
+import { recordForeignRefund, reverseRefund } from '../../commands/payments/record-foreign-refund.ts'
 import { recordResult } from '../../commands/payments/record-result.ts'
+import { retryOwedRefunds } from '../../commands/payments/refund-sales.ts'
 import { startSale } from '../../commands/payments/start-transaction.ts'
 import { newId } from '../../db/new-id.ts'
 import { TEST_CARDS, TEST_CVV } from '../support/cards.ts'
@@ -109,6 +111,64 @@ describe('invoices', () => {
     expect(await get(`invoices/${invoiceId}`)).toMatchObject({ status: 'partially-paid' })
     await pay(5.9)
     expect(await get(`invoices/${invoiceId}`)).toMatchObject({ status: 'disputed', amountDue: 0 })
+  })
+
+  const refundsOf = (saleId: unknown) =>
+    sql<{ id: string; amount: number; result: string | null }>(
+      'select id, amount::float8 as amount, result from transactions where parent_transaction_id = ? order by created_time, id',
+      [saleId],
+    )
+  /** What the service owes of a sale, and whether it is going to begin another refund by itself. */
+  const debtOf = async (saleId: unknown) => {
+    const [row] = await sql<{ owed: number; due: Date | null }>(
+      'select owed_amount::float8 as owed, next_refund_time as due from transactions where id = ?',
+      [saleId],
+    )
+    return [row?.owed, row?.due != null]
+  }
+  const HOUR_LATER = 3_660_000
+  const retry = (saleId: unknown) =>
+    inUnit((unit) => retryOwedRefunds(unit, String(saleId), Date.now() + HOUR_LATER, () => {}))
+
+  describe('of which one is paid from what another', () => {
+    test('that was paid too late has left: what remains is still owed', async () => {
+      const from = await payer()
+      const invoiceId = String((await owing(from)).initialInvoiceId)
+      const id = await unanswered(from, [invoiceId], 9.9)
+      await merchant.api.post(`invoices/${invoiceId}/void`, {})
+      await answer(id, 'approved')
+      const [first] = await refundsOf(id)
+      await answer(String(first?.id), 'declined')
+      expect(await debtOf(id)).toEqual([9.9, true])
+      const other = (await owing(from)).initialInvoiceId
+      const body = { transactionId: id, amount: 3 }
+      expect((await merchant.api.post(`invoices/${other}/transaction`, body)).status).toBe(200)
+      expect(await debtOf(id)).toEqual([6.9, true])
+      await retry(id)
+      expect((await refundsOf(id)).map(({ amount }) => amount)).toEqual([9.9, 6.9])
+    })
+
+    test('that is paid once more has left: what was too much is owed, and the rest stays the merchant’s', async () => {
+      const from = await payer()
+      const sale = { type: 'sale', ...from, currency: 'EUR' }
+      const { id } = await make('transactions', { ...sale, amount: 8 })
+      const invoiceId = (await owing(from)).initialInvoiceId
+      const body = { transactionId: id, amount: 6 }
+      expect((await merchant.api.post(`invoices/${invoiceId}/transaction`, body)).status).toBe(200)
+      const refund = await make('transactions', { type: 'refund', parentTransactionId: id })
+      await make('transactions', { ...sale, amount: 9.9, invoiceIds: [invoiceId] })
+      expect(await get(`invoices/${invoiceId}`)).toMatchObject({ status: 'paid' })
+      await inUnit((unit) => reverseRefund(unit, String(refund.id), { result: 'declined', raw: '{}' }))
+      expect(await get(`invoices/${invoiceId}`)).toMatchObject({ status: 'paid', amountDue: 0 })
+      expect(await debtOf(id)).toEqual([6, true])
+      await retry(id)
+      const [, back] = await refundsOf(id)
+      expect(back).toMatchObject({ amount: 6, result: null })
+      await answer(String(back?.id), 'approved')
+      expect(await debtOf(id)).toEqual([0, false])
+      expect(await get(`invoices/${invoiceId}`)).toMatchObject({ status: 'paid', amountDue: 0 })
+      expect((await make('transactions', { type: 'refund', parentTransactionId: id })).amount).toBe(2)
+    })
   })
 
   test('the events of a dispute belong to the website of the first invoice of its sale', async () => {
@@ -352,6 +412,52 @@ describe('invoices', () => {
       await make('transactions', { type: 'refund', parentTransactionId: sale.id })
       expect((await refunds())[2]?.amount).toBe(10)
       expect(await status(a)).toBe('refunded')
+    })
+
+    const declined = async (saleId: unknown) => {
+      const [back] = await refundsOf(saleId)
+      await answer(String(back?.id), 'declined')
+      expect(await debtOf(saleId)).toEqual([10, true])
+    }
+
+    test.each(['by the API', "in the provider's dashboard"])(
+      'owes nothing more once the merchant has refunded it %s',
+      async (where) => {
+        const { a, b, sale, refunds, cancel, status } = await paidAhead((a, b) => [b, a])
+        await cancel()
+        await declined(sale.id)
+        if (where === 'by the API') await make(`transactions/${sale.id}/refund`, { amount: 10 })
+        else {
+          const refund = { requestId: `re_${sale.id}`, refundId: 're_1', amount: '10', rawResponse: '{}' }
+          await inUnit((unit) => recordForeignRefund(unit, String(sale.id), refund))
+        }
+        expect(await debtOf(sale.id)).toEqual([0, false])
+        expect([await status(a), await status(b)]).toEqual(['paid', 'voided'])
+        await retry(sale.id)
+        expect((await refunds()).map(({ amount }) => amount)).toEqual([10, 10])
+      },
+    )
+
+    test.each(['lost', 'forfeited'])('owes nothing that a bank took back by a dispute %s', async (status) => {
+      const { sale, refunds, cancel } = await paidAhead((a, b) => [a, b])
+      await cancel()
+      await declined(sale.id)
+      const dispute = await make('disputes', disputeBody(String(sale.id), { status, amount: 20 }))
+      expect(await debtOf(sale.id)).toEqual([0, false])
+      await merchant.api.put(`disputes/${dispute.id}`, { ...dispute, amount: 4 })
+      expect((await refunds()).map(({ amount }) => amount)).toEqual([10, 6])
+      await merchant.api.put(`disputes/${dispute.id}`, { ...dispute, amount: 4, status: 'won' })
+      expect(await debtOf(sale.id)).toEqual([10, false])
+      await answer(String((await refunds())[1]?.id), 'approved')
+      expect(await debtOf(sale.id)).toEqual([4, false])
+    })
+
+    test('begins no refund of what a bank took back before', async () => {
+      const { sale, refunds, cancel } = await paidAhead((a, b) => [a, b])
+      await make('disputes', disputeBody(String(sale.id), { status: 'lost', amount: 20 }))
+      await cancel()
+      expect(await refunds()).toEqual([])
+      expect(await debtOf(sale.id)).toEqual([0, false])
     })
 
     test('marks the one that is served neither when it was paid last nor while the refund is under way', async () => {
