@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/common'
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common'
 import { ClockSkewError } from '../db/clock-agreement.ts'
 import type { Activities } from '../workflows/workflows.ts'
 import { advanceCoupon } from './advance-coupon.ts'
@@ -9,6 +9,7 @@ import { attemptDelivery } from './attempt-delivery.ts'
 import { callGateway } from './call-gateway.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { inquireTransaction } from './inquire-transaction.ts'
+import { NotYetError } from './not-yet.ts'
 
 /** Delay after a process with a wrong clock refused an activity, so that another process may take it. */
 const AFTER_SKEW = '1 s'
@@ -33,13 +34,20 @@ export function createActivities(dependencies: ActivityDependencies): Activities
   }
 }
 
-/** A refusal because of the clock is not the record's fault and must not lengthen the activity's back-off. */
+/** A refusal because of the clock, or for lack of a place, is not the record's fault and must not lengthen the back-off. */
 async function retriedSoon<T>(activity: Promise<T>): Promise<T> {
   try {
     return await activity
   } catch (error) {
-    if (!(error instanceof ClockSkewError)) throw error
+    if (!(error instanceof ClockSkewError || error instanceof NotYetError)) throw error
     const { name: type, message } = error
-    throw ApplicationFailure.create({ type, message, nextRetryDelay: AFTER_SKEW, cause: error })
+    throw ApplicationFailure.create({
+      type,
+      message,
+      cause: error,
+      ...(error instanceof NotYetError
+        ? { nextRetryDelay: error.wait, category: ApplicationFailureCategory.BENIGN }
+        : { nextRetryDelay: AFTER_SKEW }),
+    })
   }
 }

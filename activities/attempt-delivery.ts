@@ -1,6 +1,7 @@
 import { Webhook } from '../db/entities/index.ts'
 import { inUnitOfWork, type UnitOfWork } from '../db/unit-of-work.ts'
 import { type Attempt, type DueDelivery, attemptDelivery as makeAttempt } from '../delivery/attempt.ts'
+import { OwnFaultError } from '../delivery/own-fault.ts'
 import { readRetry, recordOutcomes } from '../delivery/queue.ts'
 import { MAX_ATTEMPTS, nextAttemptTime } from '../delivery/retry-schedule.ts'
 import { emitWebhookEvent } from '../events/webhook-events.ts'
@@ -12,10 +13,12 @@ import {
 } from '../workflows/contract.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { instantOf } from './instant.ts'
+import { NotYetError } from './not-yet.ts'
 
 /**
- * The next wait counts from the end of the attempt: the workflow's instant plus the measured duration. The
- * process's own clock does not include skipped time.
+ * The next wait counts from the end of the attempt: now, or the workflow's instant plus the measured duration where
+ * that is later, because the process's own clock does not include skipped time.
+ * @throws NotYetError if the organization has no place for it, or after a fault of our own.
  */
 export async function attemptDelivery(
   dependencies: ActivityDependencies,
@@ -29,9 +32,10 @@ export async function attemptDelivery(
   let next: number | null = delivery.nextAttemptTime
   let attempts = delivery.scheduled
   if (next <= instant) {
-    const attempt = await makeAttempt(delivery, dependencies.attempts)
+    const attempt = await attemptInPlace(dependencies, delivery)
     attempts = delivery.scheduled + 1
-    next = attempt.response.failure === null ? null : nextAttemptTime(attempts, instant + attempt.duration)
+    const endedAt = Math.max(instant + attempt.duration, dependencies.now())
+    next = attempt.response.failure === null ? null : nextAttemptTime(attempts, endedAt)
     const tenant = { organizationId, baseUrl: dependencies.baseUrl, now: new Date(dependencies.now()) }
     await inUnitOfWork(dependencies.em(), tenant, (unit) => recordRetry(unit, attempt, next))
     // The row decides: the webhook may have been deactivated meanwhile.
@@ -42,6 +46,27 @@ export async function attemptDelivery(
     base,
     visibility:
       dependencies.visibility && next !== null ? deliveryVisibility(delivery, attempts, next) : null,
+  }
+}
+
+async function attemptInPlace(
+  { attempts, places, log }: Pick<ActivityDependencies, 'attempts' | 'places' | 'log'>,
+  delivery: DueDelivery,
+): Promise<Attempt> {
+  const { organizationId, id } = delivery
+  const wait = () => places.timeToReturn(organizationId, performance.now())
+  if (!places.take(organizationId)) throw new NotYetError('too many retries are under way', wait())
+  try {
+    return await makeAttempt(delivery, attempts)
+  } catch (error) {
+    if (!(error instanceof OwnFaultError)) throw error
+    log.error(
+      { err: error, deliveryId: id },
+      'an attempt failed by a fault of our own, and will be made again',
+    )
+    throw new NotYetError(error.message, wait(), { cause: error })
+  } finally {
+    places.leave(organizationId)
   }
 }
 

@@ -1,11 +1,13 @@
 import type { Logger } from 'pino'
 import type { AttemptDependencies } from '../delivery/attempt.ts'
+import type { RetryPlaces } from '../delivery/retry-places.ts'
 import type { Gateway } from '../gateways/port.ts'
 import type { OrderAdvancer } from './advance-order.ts'
 import type { Advancing } from './advancing.ts'
 
 export interface ActivityDependencies extends Advancing {
   readonly attempts: AttemptDependencies
+  readonly places: RetryPlaces
   readonly gateway: Gateway
   readonly log: Logger
   /** Counts payments whose outcome is no longer queried. */

@@ -21,6 +21,8 @@ export interface DueDelivery extends StoredHeaders {
   readonly authCipher: string | null
   readonly entityId: string
   readonly scheduled: number
+  /** Resends recorded before. */
+  readonly resends: number
   readonly resend: boolean
 }
 

@@ -175,6 +175,7 @@ export async function recordOutcomes(
     owner,
     scheduled: attempt.delivery.scheduled,
     resend: attempt.delivery.resend,
+    resends: attempt.delivery.resends,
     next_status: attempt.response.failure === null ? 'delivered' : next === null ? 'exhausted' : 'retrying',
     next_attempt_time: next === null ? null : new Date(next).toISOString(),
   }))
@@ -184,7 +185,7 @@ export async function recordOutcomes(
     `with given as (
        select * from jsonb_to_recordset(?::jsonb) as given
          (${ATTEMPT_COLUMN_TYPES}, next_status text, next_attempt_time timestamptz, ordinal int, owner text,
-          scheduled int, resend boolean)
+          scheduled int, resend boolean, resends int)
      ), failing as materialized (
        select organization_id, id, status, canceled_through from webhooks webhook
         where exists (select from given where given.organization_id = webhook.organization_id
@@ -215,7 +216,7 @@ export async function recordOutcomes(
               lease_until = case when outcome.owner is null then delivery.lease_until end
          from outcome
         where delivery.organization_id = outcome.organization_id and delivery.id = outcome.delivery_id
-          and case when outcome.resend then delivery.resend_due
+          and case when outcome.resend then delivery.resend_due and delivery.resends = outcome.resends
                    else delivery.status in ('waiting', 'retrying', 'canceled')
                         and delivery.attempts = outcome.scheduled end
           and (outcome.owner is null or coalesce(delivery.lease_owner, outcome.owner) = outcome.owner)
@@ -314,10 +315,11 @@ interface DueDeliveryRow {
   is_first: boolean
   entity_id: string
   attempts: number
+  resends: number
 }
 
 const DUE_DELIVERY_COLUMNS = `select delivery.organization_id, delivery.id, delivery.webhook_id, delivery.event_id,
-  delivery.attempts, delivery.status = 'waiting' as is_first, event.type as event_type, event.entity_id, event.payload,
+  delivery.attempts, delivery.resends, delivery.status = 'waiting' as is_first, event.type as event_type, event.entity_id, event.payload,
   webhook.url, webhook.method, webhook.headers, webhook.header_values_cipher,
   credential.auth_cipher`
 // The plan is cached, and was made while the tables were almost empty: so the event is found in the order of its
@@ -345,6 +347,7 @@ function dueDelivery(row: DueDeliveryRow): DueDelivery {
     authCipher: row.auth_cipher,
     entityId: row.entity_id,
     scheduled: row.attempts,
+    resends: row.resends,
     resend: !row.is_first,
   }
 }

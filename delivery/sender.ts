@@ -158,7 +158,9 @@ function guardedConnector(
     lookup,
     timeout: timeout + LOOKUP_TIMEOUT,
     autoSelectFamily: true,
-    ...(tls === undefined ? {} : { ...tls, allowH2: false }),
+    ...tls,
+    // Its resets and going away are not told from failures of the receiver here.
+    allowH2: false,
   })
   return (target, callback) => {
     const attempt = sending.getStore()

@@ -32,18 +32,26 @@ export interface Destination {
 /** The right to one attempt in flight; it must be released once. */
 export interface Slot {
   readonly receiver: Receiver
+  readonly webhook: string
   readonly since: number
   /** True if the receiver had responded quickly when it got the slot. */
   readonly proven: boolean
 }
 
-/** `unused`: the attempt showed nothing about the receiver. */
-export type SlotResult = 'responded' | 'no-response' | 'unused'
+/** `unused`: the attempt showed nothing about the receiver. `not-made`: nor could it be made, as of this webhook. */
+export type SlotResult = 'responded' | 'no-response' | 'unused' | 'not-made'
 
 /** Attempts that other workers have in flight at a receiver, and the number of those workers. */
 export interface Elsewhere {
   readonly inFlight: number
   readonly workers: number
+}
+
+interface Pause {
+  /** Milliseconds. */
+  length: number
+  setAt: number
+  until: number
 }
 
 interface Receiver {
@@ -54,9 +62,7 @@ interface Receiver {
   limit: number
   /** When it last released a slot in time; reset when it is slow. */
   quickAt: number
-  pause: number
-  pauseSetAt: number
-  pausedUntil: number
+  readonly pause: Pause
   usedAt: number
 }
 
@@ -75,6 +81,8 @@ export class Slots {
   #ordinal = 0
   /** By origin, the webhook that was served longest ago of those it was too full for: it gets the next free slot there. */
   readonly #reserved = new Map<string, string>()
+  /** Of webhooks whose attempts cannot be made. */
+  readonly #unmade = new Map<string, Pause>()
   #elsewhere: ReadonlyMap<string, Elsewhere> = new Map()
 
   constructor(bounds: Bounds = BOUNDS) {
@@ -85,19 +93,21 @@ export class Slots {
     return this.#total.all
   }
 
-  /** Returns a slot, or null if a bound or a pause of the receiver forbids it. */
+  /** Returns a slot, or null if a bound or a pause of the receiver or of the webhook forbids it. */
   occupy(destination: Destination, now: number): Slot | null {
     const receiver = this.#receiverOf(destination, now)
+    const webhook = webhookKey(destination)
     const proven = this.#isProven(receiver, now)
     const { total, perOrganization, perReceiver } = this.#bounds
     const hasRoom =
-      now >= receiver.pausedUntil &&
+      now >= receiver.pause.until &&
+      now >= (this.#unmade.get(webhook)?.until ?? 0) &&
       receiver.inFlight.size < this.#limitHere(receiver) &&
       fits(this.#total, total, proven) &&
       fits(receiver.organization, perOrganization, proven) &&
       fits(receiver.origin, perReceiver.most, proven)
     if (!hasRoom) return null
-    const slot: Slot = { receiver, since: now, proven }
+    const slot: Slot = { receiver, webhook, since: now, proven }
     receiver.inFlight.add(slot)
     for (const tally of [this.#total, receiver.organization, receiver.origin]) {
       tally.all += 1
@@ -107,29 +117,37 @@ export class Slots {
     this.#ordinal += 1
     const served = { ordinal: this.#ordinal, at: now }
     this.#lastServed.set(destination.organizationId, served)
-    this.#lastServed.set(webhookKey(destination), served)
+    this.#lastServed.set(webhook, served)
     return slot
   }
 
-  release(slot: Slot, result: SlotResult, now: number): void {
-    const { receiver, proven } = slot
+  /** Returns true if a pause of the webhook begins. */
+  release(slot: Slot, result: SlotResult, now: number): boolean {
+    const { receiver, webhook, proven } = slot
     if (!receiver.inFlight.delete(slot)) throw new Error('a slot was released twice')
     for (const tally of [this.#total, receiver.organization, receiver.origin]) {
       tally.all -= 1
       if (!proven) tally.unproven -= 1
     }
     receiver.usedAt = now
-    if (result === 'unused') return
+    if (result === 'unused') return false
+    if (result === 'not-made') {
+      const pause = this.#unmade.get(webhook) ?? noPause()
+      this.#unmade.set(webhook, pause)
+      return this.#prolong(pause, slot.since, now)
+    }
+    this.#unmade.delete(webhook)
     if (now - slot.since < this.#bounds.slow) {
-      Object.assign(receiver, { quickAt: now, pause: 0, pausedUntil: 0 })
+      receiver.quickAt = now
+      Object.assign(receiver.pause, { length: 0, until: 0 })
       receiver.limit = Math.min(this.#bounds.perReceiver.most, receiver.limit + 1)
-      return
+      return false
     }
     receiver.quickAt = Number.NEGATIVE_INFINITY
     receiver.limit = Math.max(1, Math.floor(receiver.limit / 2))
-    if (result === 'responded') receiver.pause = 0
-    // Attempts that hung at the same time count once.
-    else if (slot.since >= receiver.pauseSetAt) this.#pause(receiver, now)
+    if (result === 'responded') receiver.pause.length = 0
+    else this.#prolong(receiver.pause, slot.since, now)
+    return false
   }
 
   /**
@@ -205,9 +223,10 @@ export class Slots {
 
   forget(now: number): void {
     const since = now - this.#bounds.provenFor
-    for (const [key, { inFlight, usedAt, pausedUntil }] of this.#receivers) {
-      if (inFlight.size === 0 && usedAt < since && pausedUntil <= now) this.#receivers.delete(key)
+    for (const [key, { inFlight, usedAt, pause }] of this.#receivers) {
+      if (inFlight.size === 0 && usedAt < since && pause.until <= now) this.#receivers.delete(key)
     }
+    for (const [key, { until }] of this.#unmade) if (until < since) this.#unmade.delete(key)
     for (const [key, { at }] of this.#lastServed) if (at < since) this.#lastServed.delete(key)
     const used = new Set(
       [...this.#receivers.values()].flatMap(({ organization, origin }) => [organization, origin]),
@@ -228,9 +247,7 @@ export class Slots {
       inFlight: new Set(),
       limit: this.#bounds.perReceiver.first,
       quickAt: Number.NEGATIVE_INFINITY,
-      pause: 0,
-      pauseSetAt: Number.NEGATIVE_INFINITY,
-      pausedUntil: 0,
+      pause: noPause(),
       usedAt: now,
     }
     this.#receivers.set(key, receiver)
@@ -249,11 +266,14 @@ export class Slots {
     return Math.max(limit - inFlight, Math.floor(limit / (workers + 1)))
   }
 
-  #pause(receiver: Receiver, now: number): void {
+  /** Attempts that failed at the same time count once. */
+  #prolong(pause: Pause, since: number, now: number): boolean {
+    if (since < pause.setAt) return false
     const { first, longest } = this.#bounds.pause
-    receiver.pause = Math.min(longest, receiver.pause === 0 ? first : receiver.pause * 2)
-    receiver.pauseSetAt = now
-    receiver.pausedUntil = now + receiver.pause
+    pause.length = Math.min(longest, pause.length === 0 ? first : pause.length * 2)
+    pause.setAt = now
+    pause.until = now + pause.length
+    return true
   }
 
   #byLastServed<D extends Destination>(waiting: Iterable<D>): D[][] {
@@ -271,6 +291,10 @@ export class Slots {
 /** Half of every bound is reserved for proven receivers. */
 function fits({ all, unproven }: Tally, bound: number, proven: boolean): boolean {
   return all < bound && (proven || unproven < Math.ceil(bound / 2))
+}
+
+function noPause(): Pause {
+  return { length: 0, setAt: Number.NEGATIVE_INFINITY, until: 0 }
 }
 
 function tallyOf(tallies: Map<string, Tally>, key: string): Tally {

@@ -55,6 +55,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   let checkedAt = Number.NEGATIVE_INFINITY
   /** Deliveries taken and not yet recorded. They must not begin again here if their lease is lost or expires. */
   const inHand = new Set<string>()
+  /** Those of them whose lease was taken again: it ends with their record. */
+  const takenAgain = new Map<string, DueDelivery>()
   const underWay = new Set<Promise<void>>()
   const releases = new Set<Promise<void>>()
   let made: Attempt[] = []
@@ -149,7 +151,10 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
 
   /** Begins an attempt in a slot of the share, or in a new one. Returns false if there is none. */
   const begin = (delivery: DueDelivery, share: Slot[] = []): boolean => {
-    if (inHand.has(identityOf(delivery))) return true
+    if (inHand.has(identityOf(delivery))) {
+      takenAgain.set(identityOf(delivery), delivery)
+      return true
+    }
     const slot = share.pop() ?? slots.occupy(destinationOf(delivery), performance.now())
     if (slot === null) return false
     inHand.add(identityOf(delivery))
@@ -160,7 +165,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
         recording.nudge()
       })
       .catch((error: unknown) => {
-        inHand.delete(identityOf(delivery))
+        letGo(delivery)
         failed(delivery, slot, error)
       })
       .finally(() => {
@@ -172,18 +177,30 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     return true
   }
 
-  /** A fault of our own: the attempt does not count. */
+  const letGo = (delivery: DueDelivery): void => {
+    const identity = identityOf(delivery)
+    inHand.delete(identity)
+    const again = takenAgain.get(identity)
+    takenAgain.delete(identity)
+    if (again !== undefined) releaseTaken([again])
+  }
+
+  /** A fault of our own: the attempt does not count. A webhook whose attempts cannot be made pauses. */
   const failed = (delivery: DueDelivery, slot: Slot, error: unknown): void => {
     const fault = error instanceof OwnFaultError ? error.fault : null
+    const { organizationId, webhookId, id: deliveryId } = delivery
+    if (fault === null) {
+      if (!slots.release(slot, 'not-made', performance.now())) return
+      log.error(
+        { err: error, organizationId, webhookId, deliveryId },
+        'attempts for a webhook could not be made; their leases will run out, and the webhook pauses',
+      )
+      return
+    }
     slots.release(slot, fault === 'busy' ? 'no-response' : 'unused', performance.now())
     if (fault === 'exhausted') restingUntil = performance.now() + REST
-    if (fault !== null) releaseTaken([delivery])
-    log.error(
-      { err: error, deliveryId: delivery.id },
-      fault === null
-        ? 'an attempt could not be made; its lease will run out'
-        : 'an attempt failed by a fault of our own, and will be made again',
-    )
+    releaseTaken([delivery])
+    log.error({ err: error, deliveryId }, 'an attempt failed by a fault of our own, and will be made again')
   }
 
   const fillSoon = (): void => {
@@ -241,7 +258,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const record = async (batch: readonly Attempt[]): Promise<void> => {
     await recordOutcomes(em(), batch.map(withNext), presence.id)
     for (const attempt of batch) {
-      inHand.delete(identityOf(attempt.delivery))
+      letGo(attempt.delivery)
       onAttempt?.(attempt)
     }
   }
@@ -257,7 +274,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
           made.push(attempt)
           continue
         }
-        inHand.delete(identityOf(attempt.delivery))
+        letGo(attempt.delivery)
         log.error(
           { err: error, deliveryId: attempt.delivery.id },
           'an outcome could not be recorded; its attempt will be made again when its lease has run out',
@@ -274,6 +291,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       clearTimeout(filling ?? undefined)
       await recording.stop()
       if (made.length > 0) await record(made)
+      await Promise.all(releases)
       await presence.stop()
     },
   }

@@ -11,6 +11,7 @@ import {
 import type { Logger } from 'pino'
 import { clientConnection, type TemporalConnection } from '../config/temporal-connection.ts'
 import type { DatabaseClock } from '../db/clock-agreement.ts'
+import { RETRY_PLACES } from '../delivery/retry-places.ts'
 import { GATEWAY_QUEUE_SUFFIX, HTTP_QUEUE_SUFFIX } from '../workflows/contract.ts'
 import type { Activities } from '../workflows/workflows.ts'
 import { registerSearchAttributes } from './search-attributes.ts'
@@ -58,7 +59,8 @@ export async function ensureSearchAttributes(client: Client, log: Logger): Promi
 const WORKFLOW_TASKS = 40
 
 const GATEWAY_CALLS = 50
-const ATTEMPTS = 100
+/** More than have a place, so that one without ends its turn at once, whatever hangs. */
+const RETRIES = RETRY_PLACES + 20
 
 /** Half a megabyte each. Most sleep for days with a short history, which is cheaper to replay than to keep. */
 const CACHED_WORKFLOWS = 300
@@ -128,7 +130,7 @@ export function startPolling({
           ...shared,
           taskQueue: `${taskQueue}${HTTP_QUEUE_SUFFIX}`,
           activities: implementations,
-          maxConcurrentActivityTaskExecutions: ATTEMPTS,
+          maxConcurrentActivityTaskExecutions: RETRIES,
         }),
       ]
       isReady()

@@ -18,6 +18,7 @@ import type { Vault } from '../db/vault.ts'
 import { createAddressGuard } from '../delivery/address-guard.ts'
 import type { AttemptDependencies } from '../delivery/attempt.ts'
 import { signingKeyCache } from '../delivery/key-cache.ts'
+import { RetryPlaces } from '../delivery/retry-places.ts'
 import { createSender } from '../delivery/sender.ts'
 import { createGateways } from '../gateways/gateways.ts'
 import { GATEWAY_CALLS } from '../gateways/port.ts'
@@ -130,6 +131,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   const skipsTime = config.environment === 'sandbox'
   const advancing = { em, baseUrl: config.baseUrl, now, clock, quarantine, skipsTime, visibility: true }
   const orders = createOrderAdvancer(advancing)
+  const places = new RetryPlaces()
   const searchAttributes = onceTrue(() => ensureSearchAttributes(client, log))
   const polling = startPolling({
     connection: temporal,
@@ -142,6 +144,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
         ...advancing,
         orders,
         attempts,
+        places,
         gateway,
         log,
         unresolved: metrics.unresolvedPayments,

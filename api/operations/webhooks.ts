@@ -113,6 +113,7 @@ export async function previewWebhook(context: OperationContext): Promise<Operati
     headers: values.headers,
     authCipher: credential?.authCipher ?? null,
     scheduled: 0,
+    resends: 0,
     resend: false,
   })
   if (response.failure !== null) {

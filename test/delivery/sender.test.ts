@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createSecureServer } from 'node:http2'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createServer as createTlsServer } from 'node:tls'
+import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { createAddressGuard } from '../../delivery/address-guard.ts'
 import type { Resolve } from '../../delivery/names.ts'
@@ -15,7 +16,7 @@ import {
   type WebhookRequest,
 } from '../../delivery/sender.ts'
 import { freePort } from '../../dev/services/ports.ts'
-import { hasOpenssl } from '../support/certificates.ts'
+import { certificates, hasOpenssl } from '../support/certificates.ts'
 
 /** Stands for public addresses; the rest of loopback is internal. */
 const OPEN = '127.0.0.1'
@@ -209,6 +210,27 @@ describe('an attempt', () => {
     const server = createTlsServer(selfSigned())
     server.on('tlsClientError', () => {})
     expect(await send(`https://${OPEN}:${await listening(server)}/`)).toMatchObject({ failure: 'tls' })
+  })
+
+  withOpenssl('is made by HTTP/1.1 also where the receiver prefers HTTP/2', async () => {
+    const made = certificates()
+    const known = getCACertificates('default')
+    cleanUps.push(() => {
+      setDefaultCACertificates(known)
+      made.remove()
+    })
+    const authority = made.authority('Test authority')
+    setDefaultCACertificates([authority.ca])
+    const { cert, key } = authority.issue('receiver', ['receiver.example'])
+    const versions: string[] = []
+    const server = createSecureServer({ cert, key, allowHTTP1: true }, ({ httpVersion }, response) => {
+      versions.push(httpVersion)
+      response.end()
+    })
+    const resolve: Resolve = async () => [{ address: OPEN, family: 4 }]
+    const url = `https://receiver.example:${await listening(server)}/`
+    expect(await send(url, { resolve })).toMatchObject({ status: 200, failure: null })
+    expect(versions).toEqual(['1.1'])
   })
 
   test('to a name that nobody knows fails as dns', async () => {

@@ -1,5 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
-import { BOUNDS, type Bounds, type Destination, type Slot, Slots } from '../../delivery/slots.ts'
+import {
+  BOUNDS,
+  type Bounds,
+  type Destination,
+  type Slot,
+  type SlotResult,
+  Slots,
+} from '../../delivery/slots.ts'
 import fc from '../support/fast-check.ts'
 
 /** Small, so that random sequences come to every bound. */
@@ -31,7 +38,7 @@ type Event =
   | {
       readonly kind: 'release'
       readonly which: number
-      readonly result: 'responded' | 'no-response' | 'unused'
+      readonly result: SlotResult
     }
   | { readonly kind: 'pass'; readonly time: number }
   | { readonly kind: 'forget' }
@@ -46,7 +53,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   fc.record({
     kind: fc.constant('release' as const),
     which: fc.nat(),
-    result: fc.constantFrom('responded', 'no-response', 'unused'),
+    result: fc.constantFrom('responded', 'no-response', 'unused', 'not-made'),
   }),
   fc.record({ kind: fc.constant('pass' as const), time: fc.constantFrom(1, 500, 2_000, 20_000, 70_000) }),
   fc.record({ kind: fc.constant('forget' as const) }),
@@ -270,5 +277,32 @@ describe('slots', () => {
     slots.share(hanging, 256, 100)
     expect([...slots.share([known], 256, 100).values()].flat()).toHaveLength(64)
     expect([...slots.share([to(8, 1, 101)], 256, 100).values()].flat()).toHaveLength(16)
+  })
+
+  test('a webhook whose attempts cannot be made pauses ever longer, and no other with it', () => {
+    const slots = new Slots(SMALL)
+    const [broken, sound] = [to(0, 0, 0), to(0, 1, 0)]
+    const fail = (now: number): boolean => {
+      const [one, other] = [slots.occupy(broken, now), slots.occupy(broken, now)]
+      if (one === null || other === null) throw new Error('no slot')
+      const begins = slots.release(one, 'not-made', now + 1)
+      // Those that fail at the same time count once.
+      expect(slots.release(other, 'not-made', now + 2)).toBe(false)
+      return begins
+    }
+    let now = 0
+    for (const pause of [1_000, 2_000, 4_000, 8_000, 8_000]) {
+      expect(fail(now)).toBe(true)
+      expect(slots.occupy(broken, now + pause)).toBeNull()
+      const slot = slots.occupy(sound, now + 10)
+      if (slot === null) throw new Error('the other webhook of the receiver has no slot')
+      slots.release(slot, 'responded', now + 20)
+      now += pause + 1
+    }
+    const made = slots.occupy(broken, now)
+    if (made === null) throw new Error('the pause does not end')
+    slots.release(made, 'no-response', now)
+    expect(fail(now)).toBe(true)
+    expect(slots.occupy(broken, now + 1_001)).not.toBeNull()
   })
 })

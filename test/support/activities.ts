@@ -3,6 +3,7 @@ import { createOrderAdvancer } from '../../activities/advance-order.ts'
 import type { ActivityDependencies } from '../../activities/dependencies.ts'
 import type { Quarantine } from '../../activities/quarantine.ts'
 import { createLog } from '../../config/log.ts'
+import { RetryPlaces } from '../../delivery/retry-places.ts'
 import type { Gateway } from '../../gateways/port.ts'
 import type { TestService } from './service.ts'
 
@@ -51,5 +52,6 @@ export function activityDependencies(
     unresolved,
     unpaidRefunds,
     attempts: {} as ActivityDependencies['attempts'],
+    places: new RetryPlaces(),
   }
 }

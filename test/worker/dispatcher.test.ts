@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { EntityManager } from '@mikro-orm/postgresql'
 import { createLog } from '../../config/log.ts'
+import type { Statement } from '../../db/driver.ts'
 import { createAddressGuard } from '../../delivery/address-guard.ts'
 import type { Attempt } from '../../delivery/attempt.ts'
 import { signingKeyCache } from '../../delivery/key-cache.ts'
@@ -7,7 +9,7 @@ import type { Resolve } from '../../delivery/names.ts'
 import { createSender } from '../../delivery/sender.ts'
 import { startDispatcher } from '../../worker/dispatcher.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
-import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { type Received, type Receiver, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -165,4 +167,103 @@ describe('the dispatcher', () => {
       await sql("select attempts, lease_owner from deliveries where status = 'retrying' group by 1, 2"),
     ).toEqual([{ attempts: 1, lease_owner: null }])
   })
+
+  test('makes a resend that was requested while the record of an earlier one was repeated', async () => {
+    await service.stopWorker()
+    const { api } = merchant
+    await api.put(`webhooks/${merchant.webhookId}`, { url: receiver.url })
+    receiver.respondWith(200)
+    const { body: customer } = await api.post('customers', {})
+    const ofCustomer = ({ event }: Received) => event._embedded.customer?.id === customer.id
+    const { vault, orm } = service.database
+    const now = () => Date.now()
+    const sender = createSender(createAddressGuard(['127.0.0.0/8']))
+    const signingKey = signingKeyCache(() => orm.em.fork(), vault, now)
+    const logged = () =>
+      sql<{ id: string }>(`select id from delivery_attempts where entity_id = '${customer.id}'`)
+    const requestResend = async () => {
+      const [attempt] = await logged()
+      expect((await api.send('POST', `tracking/webhooks/${attempt?.id}/resend`)).status).toBe(204)
+    }
+    let isLost = false
+    const dispatcher = startDispatcher({
+      em: () =>
+        afterStatement(orm.em.fork(), 'record-outcomes', async () => {
+          if (!isLost) return
+          isLost = false
+          await requestResend()
+          throw new Error('Connection terminated')
+        }),
+      attempts: { sender, signingKey, vault, baseUrl: service.baseUrl, now },
+      log: createLog('silent', { write() {} }),
+    })
+    try {
+      await receiver.until(ofCustomer, 1)
+      await waitFor('the record of it', async () => ((await logged()).length === 1 ? true : null))
+      isLost = true
+      await requestResend()
+      dispatcher.nudge()
+      await receiver.until(ofCustomer, 3)
+      const row = () =>
+        sql(`select attempts, resends, resend_due, lease_owner from deliveries
+              where event_id in (select id from events where entity_id = '${customer.id}')`)
+      await waitFor('the second resend', async () => {
+        const [{ resends } = { resends: 0 }] = (await row()) as { resends: number }[]
+        return resends === 2 ? true : null
+      })
+      expect(await row()).toEqual([{ attempts: 1, resends: 2, resend_due: false, lease_owner: null }])
+      expect(receiver.received.filter(ofCustomer)).toHaveLength(3)
+    } finally {
+      await dispatcher.stop()
+      await sender.close()
+    }
+  })
+
+  test('pauses a webhook whose secrets cannot be opened, and logs each pause', async () => {
+    await service.stopWorker()
+    const broken = await catalogue(service, { webhook: receiver.url })
+    const sound = await catalogue(service, { webhook: receiver.url })
+    await sql("update deliveries set status = 'delivered', ended_time = now() where status <> 'delivered'")
+    const cipher = `where id = '${broken.webhookId}'`
+    await sql(`update webhooks set header_values_cipher = 'unreadable' ${cipher}`)
+    for (let made = 0; made < 60; made += 1) await broken.api.post('customers', {})
+    const lines = () => service.log.filter((line) => line.includes('could not be made'))
+    const leased = async (): Promise<number> => {
+      const [row] = await sql<{ count: number }>(
+        `select count(*)::int as count from deliveries
+          where lease_until is not null and organization_id = '${broken.organizationId}'`,
+      )
+      return row?.count ?? 0
+    }
+    const startedAt = performance.now()
+    service.startWorker()
+    await waitFor('a failure', () => (lines().length > 0 ? true : null))
+    const before = receiver.received.length
+    await sound.api.post('customers', {})
+    await receiver.until(() => true, before + 1)
+    const [logged, tried] = [lines().length, await leased()]
+    const rounds = 1 + Math.floor(Math.log2(1 + (performance.now() - startedAt) / 1_000))
+    expect(tried).toBeLessThanOrEqual(16 * rounds)
+    expect(logged).toBeLessThanOrEqual(rounds)
+
+    await sql(`update webhooks set header_values_cipher = null ${cipher}`)
+    await sql('update deliveries set lease_owner = null, lease_until = null')
+    await allDelivered('all, once the secrets can be opened')
+  })
 })
+
+/** An entity manager for raw statements; `happens` runs when the statement of this name has been carried out. */
+function afterStatement(em: EntityManager, name: string, happens: () => Promise<void>): EntityManager {
+  const connection = em.getConnection()
+  const client = {
+    async executeQuery(query: Statement) {
+      const result = await connection.getClient().executeQuery(query)
+      if (query.name === name) await happens()
+      return result
+    },
+  }
+  return {
+    getConnection: () => ({ ensureConnection: () => connection.ensureConnection(), getClient: () => client }),
+    getTransactionContext: () => undefined,
+  } as unknown as EntityManager
+}

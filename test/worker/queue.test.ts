@@ -161,6 +161,28 @@ describe('the queue of first attempts', () => {
     expect(await sql(numbers, [first.id])).toEqual([{ attempt: 1 }, { attempt: 2 }, { attempt: 3 }])
   })
 
+  test('a resend that is reported again is not taken for the one requested since', async () => {
+    await customers(1)
+    const [first] = await takeDueDeliveries(em(), all)
+    if (first === undefined) throw new Error('nothing was taken')
+    await recordOutcomes(em(), [{ attempt: attempt(first, null), next: null }], 'wrk_1')
+    await sql('update deliveries set resend_due = true')
+    const [resend] = await takeDueDeliveries(em(), all)
+    if (resend === undefined) throw new Error('nothing is due')
+    const resent = { attempt: attempt(resend, null), next: null }
+    expect(await recordOutcomes(em(), [resent], 'wrk_1')).toHaveLength(1)
+    await sql('update deliveries set resend_due = true')
+    expect(await recordOutcomes(em(), [resent], 'wrk_1')).toEqual([])
+    const [again] = await takeDueDeliveries(em(), all)
+    if (again === undefined) throw new Error('the second resend is not due')
+    expect(await recordOutcomes(em(), [{ attempt: attempt(again, null), next: null }], 'wrk_1')).toHaveLength(
+      1,
+    )
+    expect(await sql('select attempts, resends, resend_due from deliveries')).toEqual([
+      { attempts: 1, resends: 2, resend_due: false },
+    ])
+  })
+
   test('a success is recorded once, however often it is reported, and wakes nobody', async () => {
     await customers(1)
     const [delivery] = await takeDueDeliveries(em(), all)
