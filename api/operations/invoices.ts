@@ -31,6 +31,7 @@ const SHIPPING = `(select sum((line ->> 'amount')::numeric) from jsonb_array_ele
 /** The member `autopayScheduledTime` in SQL. */
 const SCHEDULED = `coalesce(row.charge_time, case when (row.charge ->> 'isOwn')::boolean and row.charge ->> 'answer' <> 'timed-out'
    then to_timestamp((row.charge ->> 'at')::numeric / 1000) end)`
+const TAXES = `jsonb_path_query(row.lines, '$[*].taxes[*]')`
 /** Whole days from an instant to the payment, as `presentInvoice` counts them. */
 const daysFrom = (column: string): Field => ({
   sql: `(case when row.paid_time - row.${column} is not null
@@ -57,6 +58,15 @@ export const invoices: Resource<InvoiceRow> = {
     subtotalAmount: { sql: `(row.amount + row.discount_amount - coalesce(${SHIPPING}, 0))`, type: 'number' },
     'shipping.amount': { sql: SHIPPING, type: 'number' },
     'shipping.calculator': { sql: `(case when ${SHIPPING} is not null then 'manual' end)`, type: 'text' },
+    'tax.calculator': { sql: `'manual'::text`, type: 'text' },
+    'tax.amount': {
+      sql: `(select coalesce(sum((tax ->> 'amount')::numeric), 0) from ${TAXES} tax)`,
+      type: 'number',
+    },
+    'tax.isInclusive': {
+      sql: `(exists (select from ${TAXES} tax where tax ->> 'isIncluded' = 'true'))`,
+      type: 'boolean',
+    },
     isNewOrder: { sql: `(row.type = 'initial')`, type: 'boolean' },
     collectionPeriod: daysFrom('issued_time'),
     delinquentCollectionPeriod: daysFrom('due_time'),

@@ -72,7 +72,14 @@ export const cancellations: Resource<CancellationRow> = {
   entity: CancellationRow,
   table: 'subscription_cancellations',
   search: cancellationSearch,
-  fields: fieldsOf(SubscriptionCancellation),
+  fields: fieldsOf(SubscriptionCancellation, {
+    'lineItemSubtotal.currency': { sql: 'row.currency', type: 'text', folded: 'upper' },
+    'lineItemSubtotal.amount': {
+      sql: `(case when row.currency is not null then (select coalesce(sum((line ->> 'amount')::numeric), 0)
+        from jsonb_array_elements(row.credit_lines) line) end)`,
+      type: 'number',
+    },
+  }),
   present: (row, { baseUrl }) => presentCancellation(row, baseUrl),
 }
 

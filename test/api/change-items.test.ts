@@ -295,6 +295,10 @@ describe('a change of items', () => {
         lineItemSubtotal: { currency: 'EUR', amount: near(-5) },
         proratedInvoiceId: order.initialInvoiceId,
       })
+      const found = await merchant.api.get<Body[]>(
+        'subscription-cancellations?filter=lineItemSubtotal.currency:eur;lineItemSubtotal.amount:-5.02..-4.98',
+      )
+      expect(found.body.map(({ id }) => id)).toContain(cancellation.id)
       expect(await read(`subscriptions/${order.id}`)).toMatchObject({ status: 'churned', lineItems: [] })
       const memos = (await merchant.api.get<Body[]>(`credit-memos?filter=customerId:${order.customerId}`))
         .body

@@ -127,12 +127,17 @@ describe('taxes', () => {
 
   test('are part of prices that include them', async () => {
     await taxed({ ...SETTINGS, defaultTaxCalculator: { type: 'flat', rate: null, isInclusive: true } })
-    expect(await firstInvoice(await place([{ plan: plan(119) }]))).toMatchObject({
+    const invoice = await firstInvoice(await place([{ plan: plan(119) }]))
+    expect(invoice).toMatchObject({
       amount: 119,
       subtotalAmount: 119,
       tax: { amount: 19, isInclusive: true, items: [{ amount: 19, taxableAmount: 100 }] },
       items: [{ price: 119, tax: { amount: 19 } }],
     })
+    const found = (tax: string) => read(`invoices?filter=id:${invoice.id};${tax}`)
+    expect(await found('tax.amount:19;tax.isInclusive:true;tax.calculator:manual')).toHaveLength(1)
+    expect(await found('tax.isInclusive:false')).toEqual([])
+    expect(await found('tax.amount:..18.99')).toEqual([])
   })
 
   test('are those of two rates where a region has its own', async () => {

@@ -78,32 +78,38 @@ function* schemasIn(schema: JsonSchema, place: string): Generator<{ place: strin
 const all = Object.entries(schemas).flatMap(([name, schema]) => [...schemasIn(schema, name)])
 const typesOf = ({ type }: JsonSchema) => [type ?? []].flat()
 
-function lint(content: string): string[] {
+/** The standard output of a program of this repository that reads `openapi.json`; it may exit with any status. */
+function outputOver(content: string, ...args: string[]): string {
   const directory = mkdtempSync(join(tmpdir(), 'billing-openapi-'))
   try {
     writeFileSync(join(directory, 'openapi.json'), content)
-    const options = {
+    return execFileSync(process.execPath, args, {
       cwd: directory,
-      encoding: 'utf8' as const,
+      encoding: 'utf8',
       maxBuffer: 1e8,
-      stdio: ['ignore' as const, 'pipe' as const, 'ignore' as const],
-    }
-    const environment = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
-    const cli = join(process.cwd(), 'node_modules/@redocly/cli/bin/cli.js')
-    const args = [cli, 'lint', 'openapi.json', '--extends=recommended', '--format=json']
-    let output: string
-    try {
-      output = execFileSync(process.execPath, args, { ...options, env: environment })
-    } catch (error) {
-      output = String((error as { stdout?: unknown }).stdout)
-    }
-    const { problems } = JSON.parse(output.slice(output.indexOf('{'))) as {
-      problems: { ruleId: string; message: string }[]
-    }
-    return problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+    })
+  } catch (error) {
+    return String((error as { stdout?: unknown }).stdout)
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
+}
+
+function redocly(content: string): string[] {
+  const cli = join(process.cwd(), 'node_modules/@redocly/cli/bin/cli.js')
+  const output = outputOver(content, cli, 'lint', 'openapi.json', '--extends=recommended', '--format=json')
+  const { problems } = JSON.parse(output.slice(output.indexOf('{'))) as {
+    problems: { ruleId: string; message: string }[]
+  }
+  return problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)
+}
+
+function spectral(content: string): string[] {
+  const output = outputOver(content, join(process.cwd(), 'test/openapi/spectral.ts'), 'openapi.json')
+  const results = JSON.parse(output) as { code: string; message: string; path: string[] }[]
+  return results.map(({ code, message, path }) => `${code}: ${path.join('.')}: ${message}`)
 }
 
 describe('the document is valid', () => {
@@ -115,13 +121,30 @@ describe('the document is valid', () => {
   })
 
   test("by Redocly's recommended rules, without a warning", () => {
-    expect(lint(text)).toEqual([])
+    expect(redocly(text)).toEqual([])
   })
 
   test('and Redocly sees a document that is not', () => {
     const broken = JSON.parse(text) as { paths: Record<string, Record<string, { operationId?: string }>> }
     delete broken.paths['/organizations/{organizationId}/customers']?.get?.operationId
-    expect(lint(JSON.stringify(broken)).join()).toContain('operation-operationId')
+    expect(redocly(JSON.stringify(broken)).join()).toContain('operation-operationId')
+  })
+
+  test("by Spectral's rules for OpenAPI, without a warning", () => {
+    expect(spectral(text)).toEqual([])
+  }, 300_000)
+
+  test('and Spectral sees a document that is not', () => {
+    const path = '/organizations/{organizationId}/customers'
+    const customers = structuredClone(document.paths[path])
+    Object.assign(customers?.get ?? {}, { operationId: customers?.post?.operationId })
+    const broken = JSON.stringify({ ...document, paths: { [path]: customers }, webhooks: {} })
+    expect(spectral(broken)).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^operation-operationId-unique: /),
+        expect.stringMatching(/^oas3-unused-component: /),
+      ]),
+    )
   })
 })
 
