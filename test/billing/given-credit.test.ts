@@ -10,6 +10,8 @@ import { cancelOrder, voidInvoice } from '../../billing/order-commands.ts'
 import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
 import {
   beginCallersCharge,
+  creditInvoice,
+  disputeInvoice,
   payInvoice,
   receivePayment,
   refundInvoice,
@@ -154,6 +156,65 @@ describe('a period that was refunded', () => {
     expect(order.invoices[1]).toMatchObject({ type: 'interim', amountPaid: '20' })
     expect(memoOf([canceled(order)]).toNumber()).toBe(30)
     expect(memoOf([canceled(refunded(order, 2, '20'))]).toNumber()).toBe(10)
+  })
+})
+
+describe('a refund that pays a credit memo of the merchant back', () => {
+  const cents = fc.oneof(
+    fc.constant('20'),
+    fc.integer({ min: 1, max: 2_000 }).map((amount) => new Money(amount).div(100).toFixed()),
+  )
+
+  test('leaves the period billed, however much it is of the payment', () => {
+    fc.assert(
+      fc.property(cents, (amount) => {
+        const order = refunded(paid(), 1, amount, START + 2, true)
+        expect(memoOf([canceled(order)]).toNumber()).toBe(10)
+        expect(queuedCredit(priced(order, '10'))).toBe(5)
+        expect(priced(order, '60').invoices[1]).toMatchObject({ type: 'interim', amount: '20' })
+      }),
+    )
+  })
+
+  test('leaves the change billed that it was paid from', () => {
+    const dearer = pay(priced(paid(), '60'), 2, MIDDLE)
+    expect(memoOf([canceled(refunded(dearer, 2, '20', MIDDLE, true))]).toNumber()).toBe(30)
+  })
+
+  test('leaves what was refunded besides unbilled', () => {
+    const order = refunded(refunded(paid(), 1, '5', START + 2, true), 1, '15')
+    expect(order.invoices[0]).toMatchObject({ status: 'refunded' })
+    expect(memoOf([canceled(order)]).toNumber()).toBe(5)
+    expect(memoOf([canceled(refunded(paid(), 1, '20'))]).toNumber()).toBe(0)
+  })
+
+  test('leaves a period billed that credit paid for too', () => {
+    const memo = { creditMemoId: 'memo', currency: 'EUR', left: '15' }
+    const begun = advanceBefore(placeOrder(terms(FLAT, { createdTime: START })).order, START + 1).order
+    const inPart = creditInvoice({ ...begun, credit: [memo] }, START + 1, 1, [memo]).transition.order
+    const order = refunded(pay(inPart, 1, START + 1), 1, '5')
+    expect(order.invoices[0]).toMatchObject({ status: 'refunded', amountRefunded: '5' })
+    expect(memoOf([canceled(order)]).toNumber()).toBe(10)
+    expect(priced(order, '60').invoices[1]).toMatchObject({ type: 'interim', amount: '20' })
+  })
+})
+
+describe('a period whose payment is disputed', () => {
+  const disputed = (order: Order, isDisputed = true) => disputeInvoice(order, MIDDLE, 1, isDisputed).order
+
+  test('is not credited: the bank may keep what was paid, or has kept it', () => {
+    expect(memoOf([canceled(disputed(paid()))]).toNumber()).toBe(0)
+    expect(queuedCredit(priced(disputed(paid()), '10'))).toBe(0)
+    expect(priced(disputed(paid()), '60').invoices[1]).toMatchObject({ type: 'interim', amount: '20' })
+  })
+
+  test('is credited once the dispute is won', () => {
+    expect(memoOf([canceled(disputed(disputed(paid()), false))]).toNumber()).toBe(10)
+  })
+
+  test('is credited for a change in it that another payment paid', () => {
+    const order = disputed(pay(priced(paid(), '60'), 2, MIDDLE))
+    expect(memoOf([canceled(order)]).toNumber()).toBe(20)
   })
 })
 
