@@ -53,6 +53,38 @@ describe('a canceled order whose service goes on', () => {
   const declined = (members: Partial<OrderTerms> = {}) =>
     new ChargedOrder(terms({}, members), DECLINED).live(RENEWAL + 6 * DAY - 1)
 
+  test.each([
+    ['declined for good', 1, { delinquencyPeriod: parseDuration('P10D') }],
+    [
+      'with too many renewals declined',
+      4,
+      { delinquencyPeriod: parseDuration('P60D'), declinedRenewalsLimit: 1 },
+    ],
+  ] as const)('is charged by the card given as it is reactivated: %s', (_, declines, members) => {
+    const reasons = declines === 1 ? (['approved', 'hard'] as const) : DECLINED
+    const given =
+      (instrumentId: string): Command['act'] =>
+      (order, now) =>
+        reactivateOrder(withInstrument(order, instrumentId), now, null, true)
+    const story = (act: Command['act']) => {
+      const order = new ChargedOrder(terms({}, { ...AUTOPAY, ...members }), reasons).live(RENEWAL + 6 * DAY)
+      order.command({ at: RENEWAL + 7 * DAY, act: cancel(RENEWAL + 170 * DAY) })
+      expect(order.invoice(2)).toMatchObject({ status: 'past-due', chargeTime: null })
+      return order.command({ at: RENEWAL + 8 * DAY, act }).live(RENEWAL + 8 * DAY)
+    }
+    const order = story(given('new card'))
+    expect(order.charges.at(-1)).toMatchObject({
+      invoice: 2,
+      now: RENEWAL + 8 * DAY,
+      instrumentId: 'new card',
+    })
+    expect(order.invoice(2).status).toBe('paid')
+    expect(order.live(RENEWAL + 27 * DAY).order.status).toBe('active')
+    for (const other of [story(given('card')), story((before, now) => reactivateOrder(before, now))]) {
+      expect(other.invoice(2)).toMatchObject({ status: 'past-due', chargeTime: null })
+    }
+  })
+
   test('is charged by a card that was given in the meantime once it is reactivated', () => {
     const order = declined({ delinquencyPeriod: parseDuration('P20D') })
     order.command({ at: RENEWAL + 6 * DAY, act: cancel(RENEWAL + 170 * DAY) })
