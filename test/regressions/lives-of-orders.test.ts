@@ -18,6 +18,7 @@ import {
   creditInvoice,
   payInvoice,
   receivePayment,
+  refundInvoice,
 } from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
 import { pauseOrder } from '../../billing/pauses.ts'
@@ -212,4 +213,30 @@ test('a charge that was never sent is due at the start again, where that was mov
   order.live(ahead - 1)
   expect(order.invoice(1)).toMatchObject({ charge: null, chargeTime: ahead, attempts: 1 })
   expect(order.live(ahead).order).toMatchObject({ status: 'active', activationTime: ahead, anchor: ahead })
+})
+
+describe('a one-time sale that was refunded in part before its service', () => {
+  const SALE = { recurringInterval: null, pricing: { formula: 'flat-rate' as const, price: '30' } }
+  const refunded = (order: Order, now: number) =>
+    refundInvoice(payInvoice(order, now, 1).order, now, 1, '5').order
+
+  test('completes at a start that was moved later', () => {
+    const ahead = START + 30 * DAY
+    const charged = terms(SALE, AUTOPAY)
+    const declined = new ChargedOrder(charged, ['declined']).live(START).order
+    const moved = changeTerms(declined, START + HOUR, { ...charged, startTime: ahead }).order
+    const waiting = refunded(moved, START + DAY)
+    expect(waiting).toMatchObject({ status: 'pending', invoices: [{ status: 'partially-refunded' }] })
+    expect(later(waiting, ahead)).toMatchObject({ status: 'completed', activationTime: ahead })
+  })
+
+  test('completes when the pause ends in which it was paid', () => {
+    const active = later(placeOrder(terms(SALE)).order, START)
+    const pause = { id: 'pause', effectiveTime: null, endTime: START + 10 * DAY }
+    const paused = pauseOrder(active, START + DAY, pause).order
+    const waiting = refunded(paused, START + 2 * DAY)
+    expect(waiting).toMatchObject({ status: 'paused', invoices: [{ status: 'partially-refunded' }] })
+    expect(later(waiting, START + 10 * DAY - 1).status).toBe('paused')
+    expect(later(waiting, START + 10 * DAY).status).toBe('completed')
+  })
 })
