@@ -283,25 +283,27 @@ describe('an order that is canceled for delinquency', () => {
   })
 })
 
-const refunds: fc.Arbitrary<Command[]> = fc.array(
-  fc
-    .record({
-      hour: fc.integer({ min: 0, max: 300 * 24 }),
-      percent: fc.constantFrom(100, 100, 70, 30),
-      which: fc.nat({ max: 3 }),
-    })
-    .map(({ hour, percent, which }) => ({
-      at: at('2027-01-31') + hour * 3_600_000,
-      act(order: Order, now: number) {
-        const invoice = order.invoices.at(-1 - which) ?? order.invoices[0]
-        if (invoice === undefined) throw new Error('an order has an invoice')
-        const left = new Money(invoice.amountPaid).minus(invoice.amountRefunded)
-        const amount = left.times(percent).div(100).toDecimalPlaces(2).toFixed()
-        return refundInvoice(order, now, invoice.sequence, amount)
-      },
-    })),
-  { maxLength: 4 },
-)
+const refunds = (paysCredit: fc.Arbitrary<boolean>): fc.Arbitrary<Command[]> =>
+  fc.array(
+    fc
+      .record({
+        isOfMemo: paysCredit,
+        hour: fc.integer({ min: 0, max: 300 * 24 }),
+        percent: fc.constantFrom(100, 100, 70, 30),
+        which: fc.nat({ max: 3 }),
+      })
+      .map(({ hour, percent, which, isOfMemo }) => ({
+        at: at('2027-01-31') + hour * 3_600_000,
+        act(order: Order, now: number) {
+          const invoice = order.invoices.at(-1 - which) ?? order.invoices[0]
+          if (invoice === undefined) throw new Error('an order has an invoice')
+          const left = new Money(invoice.amountPaid).minus(invoice.amountRefunded)
+          const amount = left.times(percent).div(100).toDecimalPlaces(2).toFixed()
+          return refundInvoice(order, now, invoice.sequence, amount, isOfMemo)
+        },
+      })),
+    { maxLength: 4 },
+  )
 const payments: fc.Arbitrary<Command[]> = fc.array(
   fc.integer({ min: 0, max: 300 * 24 }).map((hour) => ({
     at: at('2027-01-31') + hour * 3_600_000,
@@ -312,9 +314,10 @@ const payments: fc.Arbitrary<Command[]> = fc.array(
   })),
   { maxLength: 6 },
 )
-const story = fc
-  .tuple(anyCommands, payments, refunds)
-  .map((lists) => lists.flat().toSorted((one, other) => one.at - other.at))
+const story = (paysCredit: fc.Arbitrary<boolean>) =>
+  fc
+    .tuple(anyCommands, payments, refunds(paysCredit))
+    .map((lists) => lists.flat().toSorted((one, other) => one.at - other.at))
 
 /** What was paid for an invoice, or is owed for it: its amount, and the queued credit that reduced it. */
 function worthOf({ amount, lines }: Invoice): Money {
@@ -325,7 +328,7 @@ function worthOf({ amount, lines }: Invoice): Money {
 describe('whatever is changed, paid and refunded', () => {
   test('refunds and credits of an invoice never exceed what was paid for it', () => {
     fc.assert(
-      fc.property(anyTerms, story, (agreed, commands) => {
+      fc.property(anyTerms, story(fc.boolean()), (agreed, commands) => {
         for (const { order } of live(agreed, commands).transitions) {
           for (const invoice of order.invoices) {
             const { amountRefunded, refundedWhileOpen, amountCredited, creditTakenBack, status } = invoice
@@ -344,7 +347,7 @@ describe('whatever is changed, paid and refunded', () => {
 
   test('nobody gets more back, as money and as credit, than was paid and is owed', () => {
     fc.assert(
-      fc.property(anyTerms, story, (agreed, commands) => {
+      fc.property(anyTerms, story(fc.constant(false)), (agreed, commands) => {
         const { transitions } = live(agreed, commands)
         transitions.forEach(({ order }, index) => {
           const { queue, invoices } = order
@@ -352,7 +355,11 @@ describe('whatever is changed, paid and refunded', () => {
           const queued = grossAmount(queue.filter(({ type }) => type === 'proration')).negated()
           const back = memos.plus(queued).plus(sumOf(invoices.map((one) => one.amountRefunded)))
           const got = invoices.flatMap((one) => [one.amountPaid, creditedAmount(one.credits), amountDue(one)])
-          expect(back.lessThanOrEqualTo(sumOf(got))).toBe(true)
+          // A debit for credit that was used twice is owed on an invoice, and may be given up with that.
+          const givenUp = invoices
+            .filter(({ status }) => status === 'abandoned')
+            .flatMap(({ lines }) => lines.filter((line) => line.isQueued === true && !isCredit(line.amount)))
+          expect(back.lessThanOrEqualTo(grossAmount(givenUp).plus(sumOf(got)))).toBe(true)
         })
       }),
       RUNS,
