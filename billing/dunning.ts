@@ -104,6 +104,6 @@ export function paydayRetry(
   const { attempts, delinquencyTime } = invoice
   if (currentClass(order, invoice) !== 'insufficient-funds' || paydays.length === 0) return null
   if (attempts > autopayRetries.length) return null
-  const payday = Math.min(...paydays.map((day) => nextDayOfMonth(after, day)))
+  const payday = Math.min(...paydays.flatMap((day) => nextDayOfMonth(after, day) ?? []))
   return payday < (delinquencyTime ?? Number.POSITIVE_INFINITY) ? payday : null
 }

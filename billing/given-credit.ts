@@ -12,7 +12,7 @@ import {
 } from './credit-memos.ts'
 import { type Invoice, type InvoiceLine, isLive } from './invoices.ts'
 import { Money } from './money.ts'
-import { billingInvoices, type ServedOrder } from './prorated-periods.ts'
+import { billingInvoices, refundedOf, type ServedOrder, worthOf } from './prorated-periods.ts'
 import { drawCredits, grossAmount, isCredit, keptCredits, negatedLine, reclaimed } from './proration.ts'
 
 export interface CreditedOrder extends ServedOrder {
@@ -119,8 +119,9 @@ function returnedMemos(
   return allocateCredit(beyond.toFixed(), currency, used)
 }
 
-/** Returns what can still be credited of an invoice. */
+/** Returns what can still be credited of an invoice: nothing while its bank may keep, or has kept, what was paid. */
 function creditable(invoice: Invoice): Money {
+  if (invoice.isDisputed) return new Money(0)
   return worthOf(invoice).minus(refundedOf(invoice)).minus(standingCredit(invoice))
 }
 
@@ -131,18 +132,6 @@ function overCredited(invoice: Invoice): Money {
 
 function standingCredit({ amountCredited, creditTakenBack }: Invoice): Money {
   return new Money(amountCredited).minus(creditTakenBack)
-}
-
-/** What is paid for an invoice, or owed: its amount, and the queued credit that reduced it. */
-function worthOf({ status, amount, lines }: Invoice): Money {
-  if (!isLive({ status })) return new Money(0)
-  const drawn = lines.filter((line) => line.isQueued === true && isCredit(line.amount))
-  return new Money(amount).minus(grossAmount(drawn))
-}
-
-/** What was refunded while the invoice was open was owed again, and has been paid since or is still owed. */
-function refundedOf({ status, amountRefunded, refundedWhileOpen }: Invoice): Money {
-  return isLive({ status }) ? new Money(amountRefunded).minus(refundedWhileOpen) : new Money(0)
 }
 
 function withCredited({ invoices }: CreditedOrder, parts: ReadonlyMap<number, Money>): readonly Invoice[] {

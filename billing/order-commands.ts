@@ -30,7 +30,7 @@ import {
   voidInvoices,
 } from './order.ts'
 import { churn } from './order-lifecycle.ts'
-import { payInvoice, requireNoCharge } from './order-payments.ts'
+import { changeAutopay, payInvoice, requireNoCharge } from './order-payments.ts'
 import { isPostpaid, type OrderTerms } from './order-terms.ts'
 import { changePause, endPauses } from './pauses.ts'
 import { anchorFrom, endOfPeriod } from './periods.ts'
@@ -94,10 +94,16 @@ export function changeCancellation(
 
 /**
  * Before the churn time service continues unchanged; later, or after delinquency, a new period begins.
- * A `renewalTime` ahead becomes the next boundary and the anchor.
+ * A `renewalTime` ahead becomes the next boundary and the anchor. With a new instrument, service that continues is charged for
+ * what is open as `changeAutopay` has it.
  * @throws ConflictError when not canceled, without a further period, or with a delinquent invoice.
  */
-export function reactivateOrder(order: Order, at: number, renewalTime: number | null = null): Transition {
+export function reactivateOrder(
+  order: Order,
+  at: number,
+  renewalTime: number | null = null,
+  hasNewInstrument = false,
+): Transition {
   requireStatus(order, ['canceled', 'churned'], 'reactivated')
   const goesOn = isServed(order)
   if (goesOn && order.invoices.some((one) => isOpen(one) && (one.delinquencyTime ?? at) < at)) {
@@ -129,6 +135,8 @@ export function reactivateOrder(order: Order, at: number, renewalTime: number | 
     if (renewalTime !== null && renewalTime > at && renews(change.order)) moveBoundary(change, renewalTime)
     emit(change, 'subscription-reactivated')
     if (goesOn) resumeRetries(change, order)
+    if (goesOn && hasNewInstrument && order.terms.canCharge)
+      set(change, changeAutopay(change.order, at, order.terms, true).order)
     const { rebillNumber } = change.order
     // Whatever was issued for a period of that number is voided or abandoned by now.
     if (!goesOn && rebillNumber !== null && !isPostpaid(order.terms)) issueRenewal(change, rebillNumber, at)

@@ -5,6 +5,7 @@ import {
   draftInvoice,
   earlyIssue,
   type Invoice,
+  isLive,
   isOpen,
   issued,
   isUncharged,
@@ -187,7 +188,7 @@ function waitsForStart(initial: Invoice): boolean {
 function* ofActive(order: Order): Generator<Due> {
   const { terms, notBefore } = order
   if (terms.trial === null && terms.interval === null) {
-    const paid = order.invoices.find(({ type, status }) => type === 'initial' && status === 'paid')
+    const paid = order.invoices.find((one) => one.type === 'initial' && one.paidTime !== null && isLive(one))
     if (paid === undefined) return
     // An order paid during a pause completes when the pause ends, never before an earlier transition.
     const resumed = order.pauses.map(

@@ -1,5 +1,6 @@
 /** Boundary n is the anchor plus n periods, in UTC; boundaries are never derived from one another. */
 import { addDuration, type Duration, reach } from './durations.ts'
+import { EARLIEST_INSTANT } from './instants.ts'
 
 export type PeriodUnit = 'day' | 'week' | 'month' | 'year'
 
@@ -28,14 +29,15 @@ export interface AnchoredPeriod extends Period {
 }
 
 /**
- * Returns the anchor if period `number` begins at `begins`. With a day, it ends on the first such day after that.
- * The anchor may be that of an earlier period, in a month that has the day, so that short months do not move it.
+ * Returns the anchor if period `number` begins at `begins`. With a day, it ends on the first such day after that, or never
+ * if that is after the year 9999: the anchor is null. The anchor may be that of another period, an earlier one if it can,
+ * in a month that has the day, so that short months do not move it.
  */
 export function anchorFrom(
   interval: AnchoredPeriod,
   begins: number,
   number: number,
-): { readonly anchor: number; readonly anchorNumber: number } {
+): { readonly anchor: number | null; readonly anchorNumber: number } {
   const instruction = interval.periodAnchorInstruction ?? null
   if (instruction === null) return { anchor: begins, anchorNumber: number }
   const first =
@@ -44,20 +46,27 @@ export function anchorFrom(
       : dayOfWeek(begins, instruction.day)
   const isMonthly =
     instruction.method === 'day-of-month' && (interval.unit === 'month' || interval.unit === 'year')
-  let [anchor, back] = [first, 0]
-  // Leap years come every eight years at the latest.
-  for (let periods = 1; isMonthly && periods <= 100; periods += 1) {
+  if (first === null || !isMonthly) return { anchor: first, anchorNumber: number + 1 }
+  let [anchor, away] = [first, 0]
+  for (const periods of ELSEWHERE) {
     if (new Date(anchor).getUTCDate() === instruction.day) break
-    const earlier = onDay(addDuration(first, periodDuration(interval), -periods), instruction.day)
-    if (new Date(earlier).getUTCDate() > new Date(anchor).getUTCDate()) [anchor, back] = [earlier, periods]
+    const other = reach(first, periodDuration(interval), periods)
+    if (other === null || other < EARLIEST_INSTANT) continue
+    const onItsDay = onDay(other, instruction.day)
+    if (new Date(onItsDay).getUTCDate() > new Date(anchor).getUTCDate()) [anchor, away] = [onItsDay, periods]
   }
-  return { anchor, anchorNumber: number + 1 - back }
+  return { anchor, anchorNumber: number + 1 + away }
 }
 
-/** Returns the first instant after `begins` at that day of a month, or at the last day of a shorter one. */
-export function nextDayOfMonth(begins: number, day: number): number {
+/** Leap years come every eight years at the latest. */
+const ELSEWHERE = [-1, 1].flatMap((sign) => Array.from({ length: 100 }, (_, index) => sign * (index + 1)))
+
+/** Returns the first instant after `begins` at that day of a month, or at the last day of a shorter one; null: never. */
+export function nextDayOfMonth(begins: number, day: number): number | null {
   const same = onDay(begins, day)
-  return same > begins ? same : onDay(addDuration(begins, { ...NONE, months: 1 }), day)
+  if (same > begins) return same
+  const next = reach(begins, { ...NONE, months: 1 })
+  return next === null ? null : onDay(next, day)
 }
 
 function onDay(instant: number, day: number): number {
@@ -66,9 +75,9 @@ function onDay(instant: number, day: number): number {
   return date.setUTCDate(Math.min(day, last))
 }
 
-function dayOfWeek(begins: number, day: (typeof WEEKDAYS)[number]): number {
+function dayOfWeek(begins: number, day: (typeof WEEKDAYS)[number]): number | null {
   const ahead = (WEEKDAYS.indexOf(day) - new Date(begins).getUTCDay() + 7) % 7
-  return addDuration(begins, { ...NONE, days: ahead === 0 ? 7 : ahead })
+  return reach(begins, { ...NONE, days: ahead === 0 ? 7 : ahead })
 }
 
 const NONE: Duration = { years: 0, months: 0, weeks: 0, days: 0, hours: 0, minutes: 0, seconds: 0 }

@@ -1,14 +1,8 @@
 /** How the current period of an order is billed, and what a part of it costs (decisions 6.3). */
 import { canonicalJson } from './canonical-json.ts'
 import { netAmount } from './discounts.ts'
-import {
-  type Invoice,
-  type InvoiceLine,
-  type InvoiceStatus,
-  periodLines,
-  pricedAt,
-  renewalLines,
-} from './invoices.ts'
+import { type Invoice, type InvoiceLine, isLive, periodLines, pricedAt, renewalLines } from './invoices.ts'
+import { Money } from './money.ts'
 import { isPostpaid, type OrderTerms } from './order-terms.ts'
 import {
   type BilledLine,
@@ -16,6 +10,8 @@ import {
   changedBilling,
   creditLines,
   type DividedPeriod,
+  grossAmount,
+  isCredit,
   type PeriodChange,
   partLines,
   usedTime,
@@ -112,7 +108,7 @@ export function billingInvoices(order: ServedOrder): Invoice[] {
   if (own === null) return []
   const changes = changesOf(order).billed.map(({ invoice }) => invoice)
   const ofChanges = order.invoices.filter(
-    ({ sequence, status }) => changes.includes(sequence) && !UNBILLED.has(status),
+    (invoice) => changes.includes(invoice.sequence) && isBilled(invoice),
   )
   return [...ofChanges.toReversed(), own]
 }
@@ -136,7 +132,7 @@ function billedLines(order: ServedOrder): readonly BilledLine[] | null {
 
 function isBilling({ invoices }: ServedOrder, sequence: number | null): boolean {
   const invoice = invoices.find((one) => one.sequence === sequence)
-  return invoice === undefined || !UNBILLED.has(invoice.status)
+  return invoice === undefined || isBilled(invoice)
 }
 
 /**
@@ -189,10 +185,24 @@ function dividedPeriod(order: ServedOrder, at: number): DividedPeriod | null {
 
 /** Returns the invoice of the current period; null if its amount was waived or refunded. */
 function billedInvoice({ invoices, rebillNumber }: ServedOrder): Invoice | null {
-  return (
-    invoices.find(({ periodNumber, status }) => periodNumber === rebillNumber && !UNBILLED.has(status)) ??
-    null
-  )
+  return invoices.find((one) => one.periodNumber === rebillNumber && isBilled(one)) ?? null
 }
 
-const UNBILLED: ReadonlySet<InvoiceStatus> = new Set(['voided', 'abandoned', 'refunded'])
+/** False if the invoice was waived or refunded. A refund that paid credit back has returned nothing of the period (ADR 90). */
+function isBilled(invoice: Invoice): boolean {
+  if (invoice.status !== 'refunded') return isLive(invoice)
+  const ofPeriod = refundedOf(invoice).plus(Money.min(0, invoice.amountCredited))
+  return ofPeriod.lessThan(worthOf(invoice))
+}
+
+/** What is paid for an invoice, or owed: its amount, and the queued credit that reduced it. */
+export function worthOf({ status, amount, lines }: Invoice): Money {
+  if (!isLive({ status })) return new Money(0)
+  const drawn = lines.filter((line) => line.isQueued === true && isCredit(line.amount))
+  return new Money(amount).minus(grossAmount(drawn))
+}
+
+/** What was refunded while the invoice was open was owed again, and has been paid since or is still owed. */
+export function refundedOf({ status, amountRefunded, refundedWhileOpen }: Invoice): Money {
+  return isLive({ status }) ? new Money(amountRefunded).minus(refundedWhileOpen) : new Money(0)
+}

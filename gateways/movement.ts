@@ -69,6 +69,20 @@ export async function carryOut(
   return found ?? NEVER_SENT
 }
 
+/**
+ * Asks only. What the gateway does not know, once it cannot be sent any more, was never sent; null: it still can be.
+ * @throws what the gateway throws.
+ */
+export async function lookUp(
+  gateway: Gateway,
+  movement: Movement,
+  since: number,
+  now: number,
+): Promise<MovementOutcome | null> {
+  const found = await gateway.find(movement, since)
+  return found ?? (now < since + gateway.idempotencyWindow ? null : NEVER_SENT)
+}
+
 async function send(gateway: Gateway, movement: Movement, isFresh: () => boolean): Promise<MovementOutcome> {
   for (let attempt = 0; isFresh(); attempt += 1) {
     try {

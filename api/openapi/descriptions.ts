@@ -120,7 +120,7 @@ const OWN: Readonly<Record<string, string>> = {
   PostTransactionRefund:
     'The response is the refund, a transaction of its own. Only an approved sale can be refunded (409), up to its refundable amount (422).',
   PostTransactionQuery:
-    'The outcome is recorded if the transaction waits for it. The response is 502 if the gateway does not respond.',
+    'The outcome is recorded if the transaction waits for it. A request that the gateway never received is `never-sent` once it can no longer be sent. The response is 502 if the gateway does not respond.',
   PostGatewayAccount: 'The provider is asked whether it accepts the credentials (422 if it does not).',
   PutGatewayAccount: 'Missing `credentials` stay as they are; the provider is asked about new ones.',
   PatchGatewayAccount: 'The provider is asked about new credentials (422 if it does not accept them).',

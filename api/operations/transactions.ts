@@ -16,8 +16,8 @@ import {
 } from '../../db/entities/transaction.ts'
 import { newId } from '../../db/new-id.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
-import { carryOut } from '../../gateways/movement.ts'
-import { GatewayFailedError, type GatewayResult, type Movement, NotSentError } from '../../gateways/port.ts'
+import { carryOut, lookUp, type MovementOutcome } from '../../gateways/movement.ts'
+import { GatewayFailedError, type Movement, NotSentError } from '../../gateways/port.ts'
 import { presentTransaction } from '../../representations/transaction.ts'
 import type { OperationContext, OperationHandler, OperationResponse } from '../operation.ts'
 import { type Field, fieldsOf, reference } from '../query/fields.ts'
@@ -132,14 +132,17 @@ export async function patchTransaction(context: OperationContext): Promise<Opera
   })
 }
 
-/** Asks the gateway for the outcome, and records it if the transaction waits for it. */
+/**
+ * Asks the gateway for the outcome, and records it if the transaction waits for it. What the gateway never received was
+ * never sent, once no repetition can follow.
+ */
 export async function queryTransaction(context: OperationContext): Promise<OperationResponse> {
   const { organizationId, params, em, gateway, baseUrl } = context
   const id = params.id ?? ''
   const read = () => em.fork().findOne(TransactionRow, { organizationId, id })
   const row = await read()
   if (row === null) throw notFound(transactions, id)
-  const found = row.requestId == null ? null : await lookUp(await movementOf(em.fork(), row, row.requestId))
+  const found = row.requestId == null ? null : await ask(row, await movementOf(em.fork(), row, row.requestId))
   const isKnown = found !== null && found.result !== 'unknown'
   return await context.commit(async (unit) => {
     if (isKnown) await recordFoundResult(unit, id, found)
@@ -150,9 +153,14 @@ export async function queryTransaction(context: OperationContext): Promise<Opera
     return { body: { transactionId: id, result: reported, status, amount, currency } }
   })
 
-  async function lookUp(movement: Movement): Promise<GatewayResult | null> {
+  async function ask(
+    { createdTime, status }: TransactionRow,
+    movement: Movement,
+  ): Promise<MovementOutcome | null> {
+    const since = createdTime.getTime()
     try {
-      return await gateway.find(movement, row?.createdTime.getTime() ?? 0)
+      if (status !== 'pending') return await gateway.find(movement, since)
+      return await lookUp(gateway, movement, since, context.now().getTime())
     } catch (error) {
       if (error instanceof NotSentError) throw error
       throw new GatewayFailedError('The payment gateway did not respond. Try again later.')

@@ -60,8 +60,11 @@ export async function reactivateSubscription(
   const { paymentInstrumentId, description } = given
   await ownInstrument(found, 'paymentInstrumentId', paymentInstrumentId, customerId)
   found.check()
-  if (paymentInstrumentId !== null) row.paymentInstrumentId = paymentInstrumentId
-  await actOnOrder(unit, row, ({ order }, instant) => reactivateOrder(order, instant, given.renewalTime))
+  const isNew = paymentInstrumentId !== null && paymentInstrumentId !== row.paymentInstrumentId
+  if (isNew) row.paymentInstrumentId = paymentInstrumentId
+  await actOnOrder(unit, row, ({ order }, instant) =>
+    reactivateOrder(order, instant, given.renewalTime, isNew),
+  )
   return unit.create(SubscriptionReactivation, {
     id,
     subscriptionId: row.id,

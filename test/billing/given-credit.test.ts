@@ -10,6 +10,8 @@ import { cancelOrder, voidInvoice } from '../../billing/order-commands.ts'
 import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
 import {
   beginCallersCharge,
+  creditInvoice,
+  disputeInvoice,
   payInvoice,
   receivePayment,
   refundInvoice,
@@ -157,6 +159,65 @@ describe('a period that was refunded', () => {
   })
 })
 
+describe('a refund that pays a credit memo of the merchant back', () => {
+  const cents = fc.oneof(
+    fc.constant('20'),
+    fc.integer({ min: 1, max: 2_000 }).map((amount) => new Money(amount).div(100).toFixed()),
+  )
+
+  test('leaves the period billed, however much it is of the payment', () => {
+    fc.assert(
+      fc.property(cents, (amount) => {
+        const order = refunded(paid(), 1, amount, START + 2, true)
+        expect(memoOf([canceled(order)]).toNumber()).toBe(10)
+        expect(queuedCredit(priced(order, '10'))).toBe(5)
+        expect(priced(order, '60').invoices[1]).toMatchObject({ type: 'interim', amount: '20' })
+      }),
+    )
+  })
+
+  test('leaves the change billed that it was paid from', () => {
+    const dearer = pay(priced(paid(), '60'), 2, MIDDLE)
+    expect(memoOf([canceled(refunded(dearer, 2, '20', MIDDLE, true))]).toNumber()).toBe(30)
+  })
+
+  test('leaves what was refunded besides unbilled', () => {
+    const order = refunded(refunded(paid(), 1, '5', START + 2, true), 1, '15')
+    expect(order.invoices[0]).toMatchObject({ status: 'refunded' })
+    expect(memoOf([canceled(order)]).toNumber()).toBe(5)
+    expect(memoOf([canceled(refunded(paid(), 1, '20'))]).toNumber()).toBe(0)
+  })
+
+  test('leaves a period billed that credit paid for too', () => {
+    const memo = { creditMemoId: 'memo', currency: 'EUR', left: '15' }
+    const begun = advanceBefore(placeOrder(terms(FLAT, { createdTime: START })).order, START + 1).order
+    const inPart = creditInvoice({ ...begun, credit: [memo] }, START + 1, 1, [memo]).transition.order
+    const order = refunded(pay(inPart, 1, START + 1), 1, '5')
+    expect(order.invoices[0]).toMatchObject({ status: 'refunded', amountRefunded: '5' })
+    expect(memoOf([canceled(order)]).toNumber()).toBe(10)
+    expect(priced(order, '60').invoices[1]).toMatchObject({ type: 'interim', amount: '20' })
+  })
+})
+
+describe('a period whose payment is disputed', () => {
+  const disputed = (order: Order, isDisputed = true) => disputeInvoice(order, MIDDLE, 1, isDisputed).order
+
+  test('is not credited: the bank may keep what was paid, or has kept it', () => {
+    expect(memoOf([canceled(disputed(paid()))]).toNumber()).toBe(0)
+    expect(queuedCredit(priced(disputed(paid()), '10'))).toBe(0)
+    expect(priced(disputed(paid()), '60').invoices[1]).toMatchObject({ type: 'interim', amount: '20' })
+  })
+
+  test('is credited once the dispute is won', () => {
+    expect(memoOf([canceled(disputed(disputed(paid()), false))]).toNumber()).toBe(10)
+  })
+
+  test('is credited for a change in it that another payment paid', () => {
+    const order = disputed(pay(priced(paid(), '60'), 2, MIDDLE))
+    expect(memoOf([canceled(order)]).toNumber()).toBe(20)
+  })
+})
+
 describe('credit that comes from an unpaid change', () => {
   test('goes when the change is voided', () => {
     const dearer = priced(paid(), '60')
@@ -222,25 +283,27 @@ describe('an order that is canceled for delinquency', () => {
   })
 })
 
-const refunds: fc.Arbitrary<Command[]> = fc.array(
-  fc
-    .record({
-      hour: fc.integer({ min: 0, max: 300 * 24 }),
-      percent: fc.constantFrom(100, 100, 70, 30),
-      which: fc.nat({ max: 3 }),
-    })
-    .map(({ hour, percent, which }) => ({
-      at: at('2027-01-31') + hour * 3_600_000,
-      act(order: Order, now: number) {
-        const invoice = order.invoices.at(-1 - which) ?? order.invoices[0]
-        if (invoice === undefined) throw new Error('an order has an invoice')
-        const left = new Money(invoice.amountPaid).minus(invoice.amountRefunded)
-        const amount = left.times(percent).div(100).toDecimalPlaces(2).toFixed()
-        return refundInvoice(order, now, invoice.sequence, amount)
-      },
-    })),
-  { maxLength: 4 },
-)
+const refunds = (paysCredit: fc.Arbitrary<boolean>): fc.Arbitrary<Command[]> =>
+  fc.array(
+    fc
+      .record({
+        isOfMemo: paysCredit,
+        hour: fc.integer({ min: 0, max: 300 * 24 }),
+        percent: fc.constantFrom(100, 100, 70, 30),
+        which: fc.nat({ max: 3 }),
+      })
+      .map(({ hour, percent, which, isOfMemo }) => ({
+        at: at('2027-01-31') + hour * 3_600_000,
+        act(order: Order, now: number) {
+          const invoice = order.invoices.at(-1 - which) ?? order.invoices[0]
+          if (invoice === undefined) throw new Error('an order has an invoice')
+          const left = new Money(invoice.amountPaid).minus(invoice.amountRefunded)
+          const amount = left.times(percent).div(100).toDecimalPlaces(2).toFixed()
+          return refundInvoice(order, now, invoice.sequence, amount, isOfMemo)
+        },
+      })),
+    { maxLength: 4 },
+  )
 const payments: fc.Arbitrary<Command[]> = fc.array(
   fc.integer({ min: 0, max: 300 * 24 }).map((hour) => ({
     at: at('2027-01-31') + hour * 3_600_000,
@@ -251,9 +314,10 @@ const payments: fc.Arbitrary<Command[]> = fc.array(
   })),
   { maxLength: 6 },
 )
-const story = fc
-  .tuple(anyCommands, payments, refunds)
-  .map((lists) => lists.flat().toSorted((one, other) => one.at - other.at))
+const story = (paysCredit: fc.Arbitrary<boolean>) =>
+  fc
+    .tuple(anyCommands, payments, refunds(paysCredit))
+    .map((lists) => lists.flat().toSorted((one, other) => one.at - other.at))
 
 /** What was paid for an invoice, or is owed for it: its amount, and the queued credit that reduced it. */
 function worthOf({ amount, lines }: Invoice): Money {
@@ -264,7 +328,7 @@ function worthOf({ amount, lines }: Invoice): Money {
 describe('whatever is changed, paid and refunded', () => {
   test('refunds and credits of an invoice never exceed what was paid for it', () => {
     fc.assert(
-      fc.property(anyTerms, story, (agreed, commands) => {
+      fc.property(anyTerms, story(fc.boolean()), (agreed, commands) => {
         for (const { order } of live(agreed, commands).transitions) {
           for (const invoice of order.invoices) {
             const { amountRefunded, refundedWhileOpen, amountCredited, creditTakenBack, status } = invoice
@@ -283,7 +347,7 @@ describe('whatever is changed, paid and refunded', () => {
 
   test('nobody gets more back, as money and as credit, than was paid and is owed', () => {
     fc.assert(
-      fc.property(anyTerms, story, (agreed, commands) => {
+      fc.property(anyTerms, story(fc.constant(false)), (agreed, commands) => {
         const { transitions } = live(agreed, commands)
         transitions.forEach(({ order }, index) => {
           const { queue, invoices } = order
@@ -291,7 +355,11 @@ describe('whatever is changed, paid and refunded', () => {
           const queued = grossAmount(queue.filter(({ type }) => type === 'proration')).negated()
           const back = memos.plus(queued).plus(sumOf(invoices.map((one) => one.amountRefunded)))
           const got = invoices.flatMap((one) => [one.amountPaid, creditedAmount(one.credits), amountDue(one)])
-          expect(back.lessThanOrEqualTo(sumOf(got))).toBe(true)
+          // A debit for credit that was used twice is owed on an invoice, and may be given up with that.
+          const givenUp = invoices
+            .filter(({ status }) => status === 'abandoned')
+            .flatMap(({ lines }) => lines.filter((line) => line.isQueued === true && !isCredit(line.amount)))
+          expect(back.lessThanOrEqualTo(grossAmount(givenUp).plus(sumOf(got)))).toBe(true)
         })
       }),
       RUNS,

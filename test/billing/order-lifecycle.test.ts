@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { parseDuration } from '../../billing/durations.ts'
 import { ConflictError } from '../../billing/errors.ts'
+import { LATEST_INSTANT } from '../../billing/instants.ts'
 import { changeItems } from '../../billing/item-changes.ts'
 import { type Order, placeOrder, renewalTime, type Transition } from '../../billing/order.ts'
 import { cancelOrder, moveRenewal, reactivateOrder, voidInvoice } from '../../billing/order-commands.ts'
@@ -8,9 +9,10 @@ import { advanceThrough, upcomingInvoice } from '../../billing/order-lifecycle.t
 import { payInvoice, receivePayment } from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
 import { pauseOrder } from '../../billing/pauses.ts'
-import { anchorFrom, endOfPeriod, type PeriodAnchor } from '../../billing/periods.ts'
+import { anchorFrom, endOfPeriod, type PeriodAnchor, WEEKDAYS } from '../../billing/periods.ts'
 import { nextReminder } from '../../billing/reminders.ts'
 import fc from '../support/fast-check.ts'
+import { AUTOPAY, ChargedOrder } from './charged-order.ts'
 import {
   expectEventsOfTransitions,
   expectNoHoles,
@@ -421,6 +423,7 @@ describe('the life of an order', () => {
             { unit: 'month', length: 5 },
             { unit: 'year', length: 1 },
             { unit: 'year', length: 3 },
+            { unit: 'year', length: 33 },
           ),
           fc.integer({ min: 1, max: 31 }),
           (begins, period, dayOfMonth) => {
@@ -439,6 +442,96 @@ describe('the life of an order', () => {
             }
           },
         ),
+      )
+    })
+  })
+
+  describe('near the end of the year 9999', () => {
+    const LAST = { recurringInterval: { unit: 'month', length: 1, limit: null } as const }
+    const first = { method: 'day-of-month', day: 1 } as const
+    const monday = { method: 'day-of-week', day: 'Monday' } as const
+
+    test.each([
+      ['month', first],
+      ['week', monday],
+    ] as const)('a trial until then begins, and the first %s after it never ends', (unit, instruction) => {
+      const endTime = at('9999-12-31T23:59:59Z')
+      const recurringInterval = { unit, length: 1, limit: null, periodAnchorInstruction: instruction }
+      const agreed = terms({ recurringInterval, setup: { price: '5' } }, { trial: { endTime } })
+      expect(advanced(agreed, '2027-02-01')).toMatchObject({
+        status: 'active',
+        periodEnd: endTime,
+        anchor: null,
+      })
+      const last = advanced(agreed, '9999-12-31T23:59:59.999Z')
+      expect(last).toMatchObject({ status: 'active', rebillNumber: 1, periodStart: endTime, periodEnd: null })
+      expect(last.invoices.map(({ amount }) => amount)).toEqual(['5', '9.9'])
+    })
+
+    test('a charge is retried by the schedule where no payday comes any more', () => {
+      const agreed = terms(LAST, { ...AUTOPAY, paydays: [1], createdTime: at('9999-12-20') })
+      const order = new ChargedOrder(agreed, ['insufficient-funds']).live(at('9999-12-20'))
+      expect(order.invoice(1).chargeTime).toBe(at('9999-12-21'))
+    })
+
+    test('for any start, trial, interval and day, no order fails and no boundary comes later', () => {
+      const [start, end] = [at('2027-01-31'), LATEST_INSTANT]
+      const instants = fc.oneof(
+        fc.integer({ min: start, max: end }),
+        fc.integer({ min: at('9999-10-01'), max: end }),
+      )
+      const anchors: fc.Arbitrary<PeriodAnchor | null> = fc.oneof(
+        fc.integer({ min: 1, max: 31 }).map((date) => ({ method: 'day-of-month' as const, day: date })),
+        fc.constantFrom(...WEEKDAYS).map((name) => ({ method: 'day-of-week' as const, day: name })),
+        fc.constant(null),
+      )
+      fc.assert(
+        fc.property(
+          fc.tuple(instants, instants).map((both) => both.toSorted((one, other) => one - other)),
+          fc.constantFrom('none', 'fixed', 'counted'),
+          fc.record({
+            unit: fc.constantFrom('day' as const, 'week' as const, 'month' as const, 'year' as const),
+            length: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 1000 })),
+            limit: fc.constant(null),
+            isPostpaid: fc.boolean(),
+            periodAnchorInstruction: anchors,
+          }),
+          fc.record({ canCharge: fc.boolean(), early: fc.option(fc.integer({ min: 1, max: 400 })) }),
+          ([startTime = start, endTime = end], trial, { isPostpaid, ...interval }, { canCharge, early }) => {
+            const { unit, length } = interval
+            const recurringInterval = {
+              ...interval,
+              ...(isPostpaid ? { billingTiming: 'postpaid' as const } : {}),
+            }
+            const counted = trial === 'counted' ? { price: '1', period: { unit, length } } : null
+            const invoiceTimeShift =
+              early === null
+                ? null
+                : {
+                    issueTimeShift: { chronology: 'before' as const, duration: early, unit: 'day' as const },
+                    dueTimeShift: { chronology: 'after' as const, duration: early, unit: 'day' as const },
+                  }
+            const agreed = terms(
+              { recurringInterval, trial: counted, invoiceTimeShift },
+              { startTime, ...(trial === 'fixed' ? { trial: { endTime } } : {}) },
+            )
+            const delinquencyPeriod = parseDuration('P400D')
+            const members = canCharge ? { ...AUTOPAY, paydays: [31] } : { delinquencyPeriod }
+            const placed = placeOrder({ ...agreed, ...members }).order
+            const begun = canCharge
+              ? new ChargedOrder(placed.terms, ['insufficient-funds']).live(startTime).order
+              : placed
+            const { order } = advanceThrough(begun, end, 50)
+            upcomingInvoice(order)
+            for (const { periodStart, periodEnd } of [order, ...order.invoices]) {
+              expect(periodEnd ?? end).toBeLessThanOrEqual(end)
+              expect(periodStart ?? startTime).toBeLessThanOrEqual(periodEnd ?? end)
+            }
+            expect(order.anchor ?? start).toBeGreaterThanOrEqual(0)
+            expect(order.anchor ?? start).toBeLessThanOrEqual(end)
+          },
+        ),
+        { numRuns: 500 },
       )
     })
   })

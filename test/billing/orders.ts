@@ -233,11 +233,10 @@ const acts: fc.Arbitrary<Command['act']> = fc.oneof(
       }))
       return changeItems(order, now, { terms: { ...order.terms, items }, ...policy })
     }),
-  fc.option(days).map(
-    (renewsIn): Command['act'] =>
-      (order, now) =>
-        reactivateOrder(order, now, renewsIn === null ? null : now + renewsIn * DAY),
-  ),
+  fc.tuple(fc.option(days), fc.boolean()).map(([renewsIn, isNew]): Command['act'] => (order, now) => {
+    const given = isNew ? withInstrument(order, `given-${now}`) : order
+    return reactivateOrder(given, now, renewsIn === null ? null : now + renewsIn * DAY, isNew)
+  }),
   fc.tuple(days, fc.option(days), fc.option(days, { freq: 1 })).map(
     ([from, through, remaining]): Command['act'] =>
       (order, now) =>

@@ -209,6 +209,24 @@ describe('a transaction', () => {
       })
     })
 
+    test('when its gateway never received it, and it can be sent no more: its invoice can be paid again', async () => {
+      const placed = await placeCharged(payments.merchant, TEST_CARDS.answersLate)
+      await charge(placed.id)
+      const [pending] = await chargesOf(placed.customerId)
+      const { id, requestId } = pending ?? {}
+      await payments.sql('delete from test_gateway.ledger where request_id = ?', [requestId])
+      expect((await query(id)).body).toMatchObject({ status: 'pending', result: 'unknown' })
+      await payments.sql(
+        `update transactions set created_time = created_time - interval '35 days', next_inquiry_time = null where id = ?`,
+        [id],
+      )
+      expect((await query(id)).body).toMatchObject({ status: 'never-sent', result: 'canceled' })
+      expect(await read(id)).toMatchObject({ status: 'never-sent', result: 'canceled' })
+      const { customerId, invoiceId } = placed
+      await sale(null, { customerId, amount: 9.9, invoiceIds: [invoiceId] })
+      expect((await api.get(`invoices/${invoiceId}`)).body).toMatchObject({ status: 'paid', amountDue: 0 })
+    })
+
     test('where no gateway has it: as it is known here', async () => {
       const { id } = await sale(null)
       expect((await query(id)).body).toMatchObject({ result: 'approved', status: 'completed' })

@@ -18,6 +18,7 @@ import {
   creditInvoice,
   payInvoice,
   receivePayment,
+  refundInvoice,
 } from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
 import { pauseOrder } from '../../billing/pauses.ts'
@@ -52,6 +53,38 @@ const issueOf = ({ invoices }: Order, period: number): number | null =>
 describe('a canceled order whose service goes on', () => {
   const declined = (members: Partial<OrderTerms> = {}) =>
     new ChargedOrder(terms({}, members), DECLINED).live(RENEWAL + 6 * DAY - 1)
+
+  test.each([
+    ['declined for good', 1, { delinquencyPeriod: parseDuration('P10D') }],
+    [
+      'with too many renewals declined',
+      4,
+      { delinquencyPeriod: parseDuration('P60D'), declinedRenewalsLimit: 1 },
+    ],
+  ] as const)('is charged by the card given as it is reactivated: %s', (_, declines, members) => {
+    const reasons = declines === 1 ? (['approved', 'hard'] as const) : DECLINED
+    const given =
+      (instrumentId: string): Command['act'] =>
+      (order, now) =>
+        reactivateOrder(withInstrument(order, instrumentId), now, null, true)
+    const story = (act: Command['act']) => {
+      const order = new ChargedOrder(terms({}, { ...AUTOPAY, ...members }), reasons).live(RENEWAL + 6 * DAY)
+      order.command({ at: RENEWAL + 7 * DAY, act: cancel(RENEWAL + 170 * DAY) })
+      expect(order.invoice(2)).toMatchObject({ status: 'past-due', chargeTime: null })
+      return order.command({ at: RENEWAL + 8 * DAY, act }).live(RENEWAL + 8 * DAY)
+    }
+    const order = story(given('new card'))
+    expect(order.charges.at(-1)).toMatchObject({
+      invoice: 2,
+      now: RENEWAL + 8 * DAY,
+      instrumentId: 'new card',
+    })
+    expect(order.invoice(2).status).toBe('paid')
+    expect(order.live(RENEWAL + 27 * DAY).order.status).toBe('active')
+    for (const other of [story(given('card')), story((before, now) => reactivateOrder(before, now))]) {
+      expect(other.invoice(2)).toMatchObject({ status: 'past-due', chargeTime: null })
+    }
+  })
 
   test('is charged by a card that was given in the meantime once it is reactivated', () => {
     const order = declined({ delinquencyPeriod: parseDuration('P20D') })
@@ -180,4 +213,30 @@ test('a charge that was never sent is due at the start again, where that was mov
   order.live(ahead - 1)
   expect(order.invoice(1)).toMatchObject({ charge: null, chargeTime: ahead, attempts: 1 })
   expect(order.live(ahead).order).toMatchObject({ status: 'active', activationTime: ahead, anchor: ahead })
+})
+
+describe('a one-time sale that was refunded in part before its service', () => {
+  const SALE = { recurringInterval: null, pricing: { formula: 'flat-rate' as const, price: '30' } }
+  const refunded = (order: Order, now: number) =>
+    refundInvoice(payInvoice(order, now, 1).order, now, 1, '5').order
+
+  test('completes at a start that was moved later', () => {
+    const ahead = START + 30 * DAY
+    const charged = terms(SALE, AUTOPAY)
+    const declined = new ChargedOrder(charged, ['declined']).live(START).order
+    const moved = changeTerms(declined, START + HOUR, { ...charged, startTime: ahead }).order
+    const waiting = refunded(moved, START + DAY)
+    expect(waiting).toMatchObject({ status: 'pending', invoices: [{ status: 'partially-refunded' }] })
+    expect(later(waiting, ahead)).toMatchObject({ status: 'completed', activationTime: ahead })
+  })
+
+  test('completes when the pause ends in which it was paid', () => {
+    const active = later(placeOrder(terms(SALE)).order, START)
+    const pause = { id: 'pause', effectiveTime: null, endTime: START + 10 * DAY }
+    const paused = pauseOrder(active, START + DAY, pause).order
+    const waiting = refunded(paused, START + 2 * DAY)
+    expect(waiting).toMatchObject({ status: 'paused', invoices: [{ status: 'partially-refunded' }] })
+    expect(later(waiting, START + 10 * DAY - 1).status).toBe('paused')
+    expect(later(waiting, START + 10 * DAY).status).toBe('completed')
+  })
 })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { callGateway } from '../../activities/call-gateway.ts'
 import { amountOf } from '../../billing/money.ts'
 import { advanceOrder, lockSubscription } from '../../commands/orders/advance-order.ts'
 import { startOrderCall } from '../../commands/orders/start-order-call.ts'
@@ -7,14 +8,15 @@ import { recordResult } from '../../commands/payments/record-result.ts'
 import { retryOwedRefunds } from '../../commands/payments/refund-sales.ts'
 import { startSale } from '../../commands/payments/start-transaction.ts'
 import { newId } from '../../db/new-id.ts'
+import { activityDependencies } from '../support/activities.ts'
 import { TEST_CARDS, TEST_CVV } from '../support/cards.ts'
 import { type Catalogue, orderBody } from '../support/catalogue.ts'
 import { create } from '../support/create.ts'
 import { disputeBody } from '../support/dispute.ts'
 import { expectProblem } from '../support/expect-problem.ts'
-import { makePayer, type Payments, startPayments } from '../support/payments.ts'
+import { makePayer, type Payments, placeCharged, startPayments } from '../support/payments.ts'
 import { NO_CARDS } from '../support/stored-card.ts'
-import { tokenBody } from '../support/tokens.ts'
+import { makeToken, tokenBody } from '../support/tokens.ts'
 
 type Body = Record<string, unknown>
 
@@ -73,6 +75,48 @@ describe('invoices', () => {
       expect(await get(`invoices/${invoiceId}`)).toMatchObject({ status: 'paid' })
     },
   )
+
+  test('an invoice declined for good is charged by the card that comes with the reactivation of its order', async () => {
+    const plan = (price: number) => ({
+      name: `Plan for ${price}`,
+      currency: 'EUR',
+      pricing: { formula: 'flat-rate', price },
+      recurringInterval: { unit: 'month', length: 1 },
+    })
+    const { id, customerId } = await placeCharged(merchant, TEST_CARDS.approves, {
+      items: [{ plan: plan(10) }],
+    })
+    const dependencies = activityDependencies(payments.service, { gateway: payments.gateway })
+    const charge = async () => {
+      await dependencies.orders.advance(payments.input(id))
+      await callGateway(dependencies, payments.input(id))
+    }
+    const card = async (pan: string) => {
+      const token = await makeToken(merchant.api, pan)
+      return (await make('payment-instruments', { customerId, token })).id
+    }
+    await charge()
+    const order = await get(`subscriptions/${id}`)
+    expect(order).toMatchObject({ status: 'active', billingStatus: 'paid' })
+    const paymentInstrumentId = await card(TEST_CARDS.stolen)
+    expect((await merchant.api.put(`subscriptions/${id}`, { ...order, paymentInstrumentId })).status).toBe(
+      200,
+    )
+    const change = { items: [{ plan: plan(20) }], renewalPolicy: 'retain', prorated: true }
+    await make(`subscriptions/${id}/change-items`, change)
+    await charge()
+    const invoice = async () =>
+      (await merchant.api.get<Body[]>(`invoices?filter=subscriptionId:${id};type:interim`)).body[0]
+    expect(await invoice()).toMatchObject({ status: 'unpaid', autopayScheduledTime: null })
+    await make('subscription-cancellations', { subscriptionId: id, churnTimePolicy: 'at-next-renewal' })
+    await make('subscription-reactivations', {
+      subscriptionId: id,
+      paymentInstrumentId: await card(TEST_CARDS.approves),
+    })
+    expect((await invoice())?.autopayScheduledTime).not.toBeNull()
+    await charge()
+    expect(await invoice()).toMatchObject({ status: 'paid' })
+  })
 
   test('an approval after a decline pays the invoice, or is refunded if another payment has', async () => {
     const from = await payer()

@@ -5,6 +5,7 @@ import { activityDependencies } from '../support/activities.ts'
 import type { ApiClient } from '../support/api-client.ts'
 import { TEST_CARDS } from '../support/cards.ts'
 import { create } from '../support/create.ts'
+import { disputeBody } from '../support/dispute.ts'
 import { type Payments, type PlacedOrder, placeCharged, startPayments } from '../support/payments.ts'
 
 const DAY = 86_400_000
@@ -74,6 +75,29 @@ describe('credit for unused time', () => {
       status: 'refunded',
       creditMemoAllocations: [{ amount: near(10) }],
     })
+  })
+
+  test('is given where all that was paid has gone back for a credit memo of the merchant', async () => {
+    const order = await paid()
+    const memo = await create(api, 'credit-memos', {
+      customerId: order.customerId,
+      currency: 'EUR',
+      items: [{ description: 'Goodwill', unitPrice: 20, quantity: 1 }],
+    })
+    expect((await api.post(`credit-memos/${memo.id}/refund`, undefined)).status).toBe(200)
+    const [refunded] = (await read(`transactions/${order.saleId}`)).childTransactions as string[]
+    const dependencies = activityDependencies(payments.service, { gateway: payments.gateway })
+    await inquireTransaction(dependencies, payments.input(String(refunded)))
+    expect(await read(`invoices/${order.invoiceId}`)).toMatchObject({ status: 'refunded' })
+    await cancel(order)
+    expect(await balance(order)).toEqual([{ currency: 'EUR', unallocatedAmount: near(10) }])
+  })
+
+  test('is not given while a dispute of its payment is not won', async () => {
+    const order = await paid()
+    await create(api, 'disputes', { ...disputeBody(String(order.saleId)), status: 'lost' })
+    await cancel(order)
+    expect(await balance(order)).toEqual([])
   })
 
   test('that is paid back by a refund takes nothing of a refund of the rest', async () => {
