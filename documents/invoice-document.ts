@@ -1,4 +1,5 @@
 /** States what an invoice for value added tax has to state (decisions 6.3). */
+import { setImmediate as breath } from 'node:timers/promises'
 import PDFDocument from 'pdfkit'
 import type { Contact } from '../billing/contacts.ts'
 import { currencyExponent, Money } from '../billing/money.ts'
@@ -59,7 +60,7 @@ interface TaxId {
   readonly value: string
 }
 
-/** Equal invoices have equal documents. */
+/** Equal invoices have equal documents. Between lines, whatever else the process has to do is done. */
 export async function invoicePdf(invoice: InvoiceDocument): Promise<Buffer> {
   const pdf = new PDFDocument({
     size: 'A4',
@@ -82,7 +83,7 @@ export async function invoicePdf(invoice: InvoiceDocument): Promise<Buffer> {
   const page = new Page(pdf)
   writeHead(page, invoice)
   writeParties(page, invoice)
-  writeLines(page, invoice)
+  await writeLines(page, invoice)
   writeTotals(page, invoice)
   writeNotes(page, invoice)
   writeFooters(pdf, page, invoice)
@@ -276,7 +277,7 @@ function columnsOf({ lines, currency }: InvoiceDocument): Column[] {
   ]
 }
 
-function writeLines(page: Page, invoice: InvoiceDocument): void {
+async function writeLines(page: Page, invoice: InvoiceDocument): Promise<void> {
   const columns = columnsOf(invoice)
   const writeTitles = () => {
     for (const { title, x, width, align } of columns)
@@ -288,6 +289,7 @@ function writeLines(page: Page, invoice: InvoiceDocument): void {
   page.require(60)
   writeTitles()
   for (const line of invoice.lines) {
+    await breath()
     const period = periodText(line, invoice.issuer.timeZone)
     const width = columns[0]?.width ?? 0
     const height = heightOf(line.description, width) + (period === null ? 0 : heightOf(period, width, 8))

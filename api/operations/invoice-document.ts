@@ -4,6 +4,9 @@ import { taxTotals } from '../../billing/taxes.ts'
 import { type Invoice, Organization } from '../../db/entities/index.ts'
 import { type DocumentLine, type InvoiceDocument, invoicePdf } from '../../documents/invoice-document.ts'
 import { readLogo } from '../../documents/logo.ts'
+import { NoTurnError, takingTurns } from '../../documents/turns.ts'
+import { Problem } from '../http/problems.ts'
+import { retryHeaders } from '../http/rate-limit.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { readOne, readRow } from '../resources/read.ts'
 import type { Resource } from '../resources/resource.ts'
@@ -17,6 +20,25 @@ export async function getInvoice(
     const response = await readOne(context, resource)
     return { ...response, headers: { ...response.headers, Vary: 'Accept' } }
   }
+  try {
+    return await inTurn(context.organizationId, () => documentResponse(context, resource))
+  } catch (error) {
+    if (!(error instanceof NoTurnError)) throw error
+    throw new Problem('rate-limit-exceeded', 'Too many documents of this organization are being made.', {
+      headers: retryHeaders(new Date(Date.now() + RETRY_AFTER), new Date()),
+    })
+  }
+}
+
+/** Of all requests of this process: a long document holds up documents, and nothing else. */
+const inTurn = takingTurns()
+/** Milliseconds. */
+const RETRY_AFTER = 10_000
+
+async function documentResponse(
+  context: OperationContext,
+  resource: Resource<Invoice>,
+): Promise<OperationResponse> {
   const invoice = await readRow(context, resource)
   const organization = await context.em.findOneOrFail(Organization, { id: context.organizationId })
   const name = invoice.invoiceNumber == null ? invoice.id : String(invoice.invoiceNumber)

@@ -41,7 +41,7 @@ export const ApiKey = Type.Object(
     acl: Type.Optional(
       OrNull(AccessRules, {
         description:
-          'Access list of the key. If null, the key may call every operation that its type permits. A PUT without this member leaves the list unchanged; null removes it.',
+          'Access list of the key. If null, the key may call every operation that its type permits. A rule permits operations, with all that their responses contain: also records that `expand` embeds. A PUT without this member leaves the list unchanged; null removes it.',
       }),
     ),
     allowedIps: Type.Optional(

@@ -144,4 +144,27 @@ describe('an invoice as a document', () => {
       documents: { logo: null },
     })
   })
+
+  test('of very many lines holds up no other request', async () => {
+    const { api, customerId, websiteId } = merchant
+    const description = 'Consulting services, as agreed. '.repeat(30)
+    const items = Array.from({ length: 150 }, () => ({
+      type: 'debit',
+      description,
+      unitPrice: 1,
+      quantity: 1,
+    }))
+    const long = await create(api, 'invoices', { customerId, websiteId, currency: 'EUR', items })
+    const ended: string[] = []
+    const making = document(`invoices/${long.id}`).then(({ bytes }) => {
+      ended.push('document')
+      return bytes
+    })
+    for (let read = 0; read < 5; read += 1) {
+      await api.get('websites?limit=0')
+      ended.push('read')
+    }
+    expect(pdfText(await making).length).toBeGreaterThan(20)
+    expect(ended).toEqual([...Array.from({ length: 5 }, () => 'read'), 'document'])
+  })
 })

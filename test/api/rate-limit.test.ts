@@ -192,7 +192,7 @@ describe('the rate limit', () => {
     expect((await here.post('websites', { name: 'W' })).status).toBe(201)
   })
 
-  test('lets browsers use a tenth of that for reads together', async () => {
+  test('lets browsers read a tenth of that together', async () => {
     const { id, here, publishableKey } = await merchant()
     const browser = apiClient(service.baseUrl, id, { Authorization: publishableKey })
     const statuses = []
