@@ -47,6 +47,8 @@ export interface OperationContext {
   body<T>(stored?: object): T
   /** As `body`, for `current` merged with the sent body (RFC 7396). `changed` names top-level members. */
   patchedBody<T>(current: object): { readonly body: T; readonly changed: readonly string[] }
+  /** True if the caller has closed the connection, so that nobody receives the response. */
+  isGone(): boolean
   /** True if the caller prefers the media type to JSON. */
   prefers(mediaType: string): boolean
   /** True if the sent body has the member: a few members distinguish missing from null. */

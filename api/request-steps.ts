@@ -310,6 +310,7 @@ function operationContext(
       const body = checkedBody(mergePatch(current, sent), current)
       return { body: body as T, changed: differingMembers(before, body) }
     },
+    isGone: () => ctx.req.socket.destroyed,
     prefers: (mediaType) => ctx.accepts('application/json', mediaType) === mediaType,
     has: (member) => typeof given === 'object' && given !== null && Object.hasOwn(given, member),
     async commit(work) {

@@ -119,9 +119,7 @@ function returnedMemos(
   return allocateCredit(beyond.toFixed(), currency, used)
 }
 
-/** Returns what can still be credited of an invoice: nothing while its bank may keep, or has kept, what was paid. */
 function creditable(invoice: Invoice): Money {
-  if (invoice.isDisputed) return new Money(0)
   return worthOf(invoice).minus(refundedOf(invoice)).minus(standingCredit(invoice))
 }
 

@@ -112,6 +112,7 @@ export function endOfPeriod(
   return reach(anchor, periodDuration(terms.interval), number - anchorNumber + 1)
 }
 
+/** Returns one period before now. */
 export function earliestStart(now: number, period: Period): number {
   return addDuration(now, periodDuration(period), -1)
 }

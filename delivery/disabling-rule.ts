@@ -1,6 +1,6 @@
 const HOUR = 3_600_000
 
-/** Consecutive failures and milliseconds after which a sandbox webhook is disabled (specification 6.1). */
+/** Consecutive failures and milliseconds after which a webhook is disabled; only in a sandbox (specification 6.1). */
 export const DISABLING = { failures: 70, after: 48 * HOUR } as const
 
 export function isToBeDisabled(

@@ -60,7 +60,7 @@ interface TaxId {
   readonly value: string
 }
 
-/** Equal invoices have equal documents. Between lines, whatever else the process has to do is done. */
+/** Equal invoices look equal. Between lines, whatever else the process has to do is done. */
 export async function invoicePdf(invoice: InvoiceDocument): Promise<Buffer> {
   const pdf = new PDFDocument({
     size: 'A4',

@@ -180,7 +180,7 @@ const DISPUTE_STATUSES: Readonly<Record<string, DisputeStatus>> = {
   appeal_under_review: 'under-review',
   // An inquiry that ended without a chargeback.
   warning_closed: 'won',
-  // The merchant refunded the charge before there was a chargeback.
+  // The merchant refunded the charge before there was a chargeback: its type says that it took nothing itself.
   prevented: 'forfeited',
   won: 'won',
   lost: 'lost',
@@ -198,7 +198,8 @@ const BANK_RETURNS = [
 
 function disputeTypeOf(reason: string, status: string, caseType: unknown): DisputeType {
   if (BANK_RETURNS.includes(reason)) return 'bank-return'
-  return status.startsWith('warning_') || caseType === 'inquiry' ? 'information-request' : 'first-chargeback'
+  const isBefore = status.startsWith('warning_') || status === 'prevented' || caseType === 'inquiry'
+  return isBefore ? 'information-request' : 'first-chargeback'
 }
 
 function requestIdOf({ metadata }: Members, organizationId: string): string | null {

@@ -21,7 +21,7 @@ export async function getInvoice(
     return { ...response, headers: { ...response.headers, Vary: 'Accept' } }
   }
   try {
-    return await inTurn(context.organizationId, () => documentResponse(context, resource))
+    return await inTurn(context, () => documentResponse(context, resource))
   } catch (error) {
     if (!(error instanceof NoTurnError)) throw error
     throw new Problem('rate-limit-exceeded', 'Too many documents of this organization are being made.', {

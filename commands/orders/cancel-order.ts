@@ -12,6 +12,7 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { actOnOrder, requiredOrder } from './act-on-order.ts'
 import { creditOf } from './apply-transitions.ts'
 
+/** Absent members have the defaults of api/schemas/subscription-actions.ts. */
 export interface CancellationChange extends Cancellation {
   readonly subscriptionId: string
   /** null: confirmed where it is new, otherwise as it is. A draft cancels nothing until it is confirmed. */

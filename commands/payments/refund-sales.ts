@@ -107,12 +107,12 @@ export async function countOwed(unit: UnitOfWork, sale: Transaction): Promise<re
   return debts
 }
 
-/** Counts anew after a change of a locked sale's disputes; what is owed because of it is refunded at once. */
+/** Counts anew after a change of a locked sale's disputes; what is owed because of it is refunded at once, or as scheduled. */
 export async function recountDisputed(unit: UnitOfWork, sale: Transaction): Promise<void> {
   if (!takesMoney(sale.type) || sale.result !== 'approved') return
-  const hasOwed = !isZero(sale.owedAmount)
+  const isScheduled = sale.nextRefundTime != null || sale.refundsFailed > REFUND_WAITS.length
   const debts = await countOwed(unit, sale)
-  if (!hasOwed && debts.length > 0) await refundOwed(unit, sale)
+  if (!isScheduled && debts.length > 0) await refundOwed(unit, sale)
 }
 
 async function countRefunds(unit: UnitOfWork, sale: Transaction): Promise<void> {

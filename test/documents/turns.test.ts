@@ -5,8 +5,8 @@ function recorder() {
   const inTurn = takingTurns(2)
   const begun: string[] = []
   const ends = new Map<string, () => void>()
-  const run = (organizationId: string, name: string) =>
-    inTurn(organizationId, () => {
+  const run = (organizationId: string, name: string, isGone = () => false) =>
+    inTurn({ organizationId, isGone }, () => {
       begun.push(name)
       return new Promise<string>((resolve) => ends.set(name, () => resolve(name)))
     })
@@ -40,10 +40,26 @@ test('an organization has only so many that wait', async () => {
 
 test('one that fails lets the next one begin', async () => {
   const inTurn = takingTurns()
-  const failing = inTurn('a', async () => {
+  const turn = { organizationId: 'a', isGone: () => false }
+  const failing = inTurn(turn, async () => {
     throw new Error('no font')
   })
-  const following = inTurn('a', async () => 'made')
+  const following = inTurn(turn, async () => 'made')
   await expect(failing).rejects.toThrow('no font')
   expect(await following).toBe('made')
+})
+
+test('one that nobody waits for any more is not made', async () => {
+  const { begun, run, end } = recorder()
+  let isGone = false
+  const first = run('a', 'a1')
+  const left = expect(run('a', 'a2', () => isGone)).rejects.toThrow(NoTurnError)
+  const last = run('b', 'b1')
+  isGone = true
+  end('a1')
+  await left
+  await new Promise((resolve) => setImmediate(resolve))
+  end('b1')
+  expect(await Promise.all([first, last])).toEqual(['a1', 'b1'])
+  expect(begun).toEqual(['a1', 'b1'])
 })

@@ -95,6 +95,12 @@ describe("an event of Stripe's", () => {
     expect(content).toMatchObject({ kind: 'charge', requestId: 'capture_1', outcome: { result: 'approved' } })
   })
 
+  test('of a dispute that was prevented is no chargeback: the merchant had refunded the charge', () => {
+    const prevented = { ...stripeDispute('pi_1'), status: 'prevented' }
+    const { content } = read(stripeEvent('charge.dispute.closed', prevented))
+    expect(content).toMatchObject({ kind: 'dispute', status: 'forfeited', type: 'information-request' })
+  })
+
   test('keeps no name, address or evidence', () => {
     const kept = Object.entries(OBJECTS).map(([type, object]) => read(stripeEvent(type, object)))
     expect(JSON.stringify(kept)).not.toMatch(/Hopper|grace|billing_details|evidence|fingerprint/)

@@ -492,8 +492,12 @@ describe('invoices', () => {
       expect((await refunds()).map(({ amount }) => amount)).toEqual([10, 6])
       await merchant.api.put(`disputes/${dispute.id}`, { ...dispute, amount: 4, status: 'won' })
       expect(await debtOf(sale.id)).toEqual([10, false])
+      // Beside the one that is under way.
+      expect((await refunds()).map(({ amount }) => amount)).toEqual([10, 6, 4])
       await answer(String((await refunds())[1]?.id), 'approved')
       expect(await debtOf(sale.id)).toEqual([4, false])
+      await answer(String((await refunds())[2]?.id), 'approved')
+      expect(await debtOf(sale.id)).toEqual([0, false])
     })
 
     test('begins no refund of what a bank took back before', async () => {

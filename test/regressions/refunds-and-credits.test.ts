@@ -5,7 +5,6 @@ import { activityDependencies } from '../support/activities.ts'
 import type { ApiClient } from '../support/api-client.ts'
 import { TEST_CARDS } from '../support/cards.ts'
 import { create } from '../support/create.ts'
-import { disputeBody } from '../support/dispute.ts'
 import { type Payments, type PlacedOrder, placeCharged, startPayments } from '../support/payments.ts'
 
 const DAY = 86_400_000
@@ -91,13 +90,6 @@ describe('credit for unused time', () => {
     expect(await read(`invoices/${order.invoiceId}`)).toMatchObject({ status: 'refunded' })
     await cancel(order)
     expect(await balance(order)).toEqual([{ currency: 'EUR', unallocatedAmount: near(10) }])
-  })
-
-  test('is not given while a dispute of its payment is not won', async () => {
-    const order = await paid()
-    await create(api, 'disputes', { ...disputeBody(String(order.saleId)), status: 'lost' })
-    await cancel(order)
-    expect(await balance(order)).toEqual([])
   })
 
   test('that is paid back by a refund takes nothing of a refund of the rest', async () => {
