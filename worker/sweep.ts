@@ -93,61 +93,58 @@ export async function wakeLateRecords(em: EntityManager, before: Date | null): P
   const rows = await statement<{ workflow: WorkflowName | null; number: number; at: Date | string }>(
     em,
     'wake-late-records',
-    `with late as (
+    `with last as (
+       select ?::timestamptz as at
+     ), late as (
        (select 'subscription' as workflow, organization_id, id, next_deadline as deadline,
                next_due_kind is not distinct from 'charge' as gateway_call,
                quarantined_until is null and next_due_kind is distinct from 'charge' as is_advanced
           from subscriptions
-         where clock_offset = 0 and next_deadline < now() - ${LATENESS} and ${IS_NOT_QUARANTINED}
+         where clock_offset = 0 and ${isToBeWoken('next_deadline')} and ${IS_NOT_QUARANTINED}
          order by next_deadline limit ${BATCH})
        union all
-       (select 'subscription', organization_id, id, next_deadline - clock_offset * interval '1 millisecond',
+       (select 'subscription', organization_id, id, ${REAL_DEADLINE},
                next_due_kind is not distinct from 'charge', false
           from subscriptions
          where clock_offset > 0 and moving_to is null
-           and next_deadline < now() - ${LATENESS} + clock_offset * interval '1 millisecond' and ${IS_NOT_QUARANTINED}
+           and ${isToBeWoken(REAL_DEADLINE)} and ${IS_NOT_QUARANTINED}
          order by next_deadline limit ${BATCH})
        union all
        (select 'transaction', organization_id, id, next_inquiry_time, true, false from transactions
-         where status = 'pending' and subscription_id is null and next_inquiry_time < now() - ${LATENESS}
+         where status = 'pending' and subscription_id is null and ${isToBeWoken('next_inquiry_time')}
            and ${IS_NOT_QUARANTINED}
          order by next_inquiry_time limit ${BATCH})
        union all
        (select 'webhook-delivery', organization_id, id, next_attempt_time, false, false from deliveries
-         where status = 'retrying' and next_attempt_time < now() - ${LATENESS} and ${IS_NOT_QUARANTINED}
+         where status = 'retrying' and ${isToBeWoken('next_attempt_time')} and ${IS_NOT_QUARANTINED}
          order by next_attempt_time limit ${BATCH})
        union all
        (select 'transaction', organization_id, id, next_refund_time, false, false from transactions
-         where next_refund_time < now() - ${LATENESS} and ${IS_NOT_QUARANTINED}
+         where ${isToBeWoken('next_refund_time')} and ${IS_NOT_QUARANTINED}
          order by next_refund_time limit ${BATCH})
        union all
        (select 'dispute-deadline', organization_id, id, deadline_time, false, false from disputes
-         where status = 'response-needed' and deadline_time < now() - ${LATENESS} and ${IS_NOT_QUARANTINED}
+         where status = 'response-needed' and ${isToBeWoken('deadline_time')} and ${IS_NOT_QUARANTINED}
          order by deadline_time limit ${BATCH})
        union all
        (select 'coupon', organization_id, id, issued_time, false, false from coupons
-         where status = 'draft' and issued_time < now() - ${LATENESS} and ${IS_NOT_QUARANTINED}
+         where status = 'draft' and ${isToBeWoken('issued_time')} and ${IS_NOT_QUARANTINED}
          order by issued_time limit ${BATCH})
        union all
        (select 'coupon', organization_id, id, expired_time, false, false from coupons
-         where status = 'issued' and expired_time < now() - ${LATENESS} and ${IS_NOT_QUARANTINED}
+         where status = 'issued' and ${isToBeWoken('expired_time')} and ${IS_NOT_QUARANTINED}
          order by expired_time limit ${BATCH})
        union all
        (select 'invoice', organization_id, id, next_deadline, false, false from invoices
-         where next_deadline < now() - ${LATENESS} and ${IS_NOT_QUARANTINED}
+         where ${isToBeWoken('next_deadline')} and ${IS_NOT_QUARANTINED}
          order by next_deadline limit ${BATCH})
-     ), ages as (
-       select *, extract(epoch from now() - deadline) / (${LATE} / 1000.0) as age,
-              extract(epoch from ?::timestamptz - deadline) / (${LATE} / 1000.0) as age_before
-         from late
      ), woken as (
        insert into wake_ups (workflow, organization_id, record_id, gateway_call, due_by)
        select workflow, organization_id, id, gateway_call,
               case when is_advanced then now() + interval '10 minutes' else deadline end
-         from ages
-        where (age_before is null or age_before <= 1 or floor(log(2, age)) > floor(log(2, age_before)))
-          and not exists (select from wake_ups waiting where waiting.workflow = ages.workflow
-                             and waiting.organization_id = ages.organization_id and waiting.record_id = ages.id)
+         from late
+        where not exists (select from wake_ups waiting where waiting.workflow = late.workflow
+                             and waiting.organization_id = late.organization_id and waiting.record_id = late.id)
        returning workflow, due_by
      )
      select now.at, counted.workflow, coalesce(counted.number, 0)::int as number
@@ -164,4 +161,18 @@ export async function wakeLateRecords(em: EntityManager, before: Date | null): P
 }
 
 const LATENESS = `interval '${LATE} milliseconds'`
+/** Of an order whose clock was moved. */
+const REAL_DEADLINE = "(next_deadline - clock_offset * interval '1 millisecond')"
+
+/**
+ * True once a record is late, and again when twice as late, and so on. Those that were woken before and are late still
+ * take none of a batch, so that they hide no other.
+ */
+function isToBeWoken(deadline: string): string {
+  const doublings = (instant: string) =>
+    `floor(ln(greatest(extract(epoch from ${instant} - ${deadline})::float8 / ${LATE / 1_000}, 1e-9)) / ln(2::float8))`
+  const last = '(select at from last)'
+  return `${deadline} < now() - ${LATENESS} and (${last} is null or ${deadline} >= ${last} - ${LATENESS}
+           or ${doublings('now()')} > ${doublings(last)})`
+}
 const IS_NOT_QUARANTINED = `(quarantined_until is null or quarantined_until < now() - ${LATENESS})`

@@ -263,4 +263,21 @@ describe('the queue of first attempts', () => {
       expect((await wakeLateRecords(em(), earlier)).woken).toHaveLength(woken)
     },
   )
+
+  test('any number of records that are late still hides no other', async () => {
+    await customers(1)
+    const [delivery] = await takeDueDeliveries(em(), all)
+    if (delivery === undefined) throw new Error('nothing was taken')
+    await recordOutcomes(em(), [{ attempt: attempt(delivery, 'status'), next: Date.now() - 5_500 }], 'wrk_1')
+    await sql(`insert into deliveries
+      select (jsonb_populate_record(delivery, jsonb_build_object('id', delivery.id || number,
+               'position', delivery.position + number, 'next_attempt_time', now() - interval '3 minutes'))).*
+        from deliveries delivery, generate_series(1, 1000) number where delivery.id = '${delivery.id}'`)
+    await sql('delete from wake_ups')
+    const earlier = new Date(Date.now() - 1_000)
+    expect((await wakeLateRecords(em(), earlier)).woken).toEqual([
+      { workflow: 'webhook-delivery', number: 1 },
+    ])
+    expect(await sql('select record_id from wake_ups')).toEqual([{ record_id: delivery.id }])
+  })
 })
