@@ -141,7 +141,7 @@ describe('retries', () => {
 
     // As of an activity that asked for a place during an hour: the wait counts from the end of the attempt.
     const [[late = ''] = []] = refused
-    await sql(`update deliveries set next_attempt_time = now() - interval '1 hour' where id = ?`, [late])
+    await sql(`update deliveries set next_attempt_time = now() - interval '61 minutes' where id = ?`, [late])
     const before = Date.now()
     await attemptDelivery(input(merchant, late, before - 3_600_000))
     const [row] = await rows([late])
