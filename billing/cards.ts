@@ -95,13 +95,7 @@ export function networksOfBeginning(
 
 /** True if the last digit is the check digit of the others (ISO/IEC 7812, Luhn). */
 export function passesLuhn(digits: string): boolean {
-  let sum = 0
-  for (let place = 0; place < digits.length; place++) {
-    const digit = Number(digits[digits.length - 1 - place])
-    const weighed = place % 2 === 0 ? digit : digit * 2
-    sum += weighed > 9 ? weighed - 9 : weighed
-  }
-  return sum % 10 === 0
+  return luhnSums(digits)(0, digits.length) % 10 === 0
 }
 
 export function cardDigits(written: string): string | null {
@@ -202,7 +196,7 @@ function* cardNumbersOf(run: string): Generator<Stretch> {
   }
 }
 
-/** Returns the sum of `passesLuhn` for any part of the digits. */
+/** Returns the weighted sum of any part of the digits, a multiple of ten if its check digit is right. */
 function luhnSums(digits: string): (from: number, to: number) => number {
   // Of those that double the digits at even places, and at odd ones.
   const sums = [0, 1].map((parity) => {

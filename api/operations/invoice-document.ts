@@ -24,8 +24,9 @@ export async function getInvoice(
     return await inTurn(context, () => documentResponse(context, resource))
   } catch (error) {
     if (!(error instanceof NoTurnError)) throw error
+    const now = context.now()
     throw new Problem('rate-limit-exceeded', 'Too many documents of this organization are being made.', {
-      headers: retryHeaders(new Date(Date.now() + RETRY_AFTER), new Date()),
+      headers: retryHeaders(new Date(now.getTime() + RETRY_AFTER), now),
     })
   }
 }

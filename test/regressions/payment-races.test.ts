@@ -43,6 +43,16 @@ describe('at the same time', () => {
       invoiceIds: [invoiceId],
     })
 
+  const unusedSale = async (customerId: unknown) => {
+    const { body } = await merchant.api.post('transactions', {
+      type: 'sale',
+      customerId,
+      currency: 'EUR',
+      amount: 9.9,
+      paymentInstruction: { method: 'external' },
+    })
+    return body
+  }
   const inUnit = <T>(work: (unit: UnitOfWork) => Promise<T>) =>
     inUnitOfWork(
       service.database.orm.em.fork(),
@@ -145,13 +155,7 @@ describe('at the same time', () => {
 
   test('an invoice that is paid from what a sale has left is disputed by a dispute of the sale', async () => {
     const { customer, invoiceId } = await owing()
-    const { body: unused } = await merchant.api.post('transactions', {
-      type: 'sale',
-      customerId: customer.id,
-      currency: 'EUR',
-      amount: 9.9,
-      paymentInstruction: { method: 'external' },
-    })
+    const unused = await unusedSale(customer.id)
     const applied = Promise.withResolvers<void>()
     const committed = Promise.withResolvers<void>()
     const applying = inUnit(async (unit) => {
@@ -171,13 +175,7 @@ describe('at the same time', () => {
 
   test('a sale outside of the service that is disputed makes what it pays later disputed', async () => {
     const { customer, invoiceId } = await owing()
-    const { body: unused } = await merchant.api.post('transactions', {
-      type: 'sale',
-      customerId: customer.id,
-      currency: 'EUR',
-      amount: 9.9,
-      paymentInstruction: { method: 'external' },
-    })
+    const unused = await unusedSale(customer.id)
     await merchant.api.post('disputes', disputeBody(String(unused.id)))
     const { body } = await merchant.api.post(`invoices/${invoiceId}/transaction`, {
       transactionId: unused.id,
