@@ -29,6 +29,8 @@ const SKIPPED = 1_000
 export interface OrderAdvancer {
   /** Advances the order, and in the same transaction all due orders of its organization. Idempotent. */
   advance(input: AdvanceInput): Promise<AdvanceResult>
+  /** What the order waits for; null: it has to be advanced first. */
+  waiting(input: AdvanceInput): Promise<AdvanceResult | null>
   advanceDue(organizationId: string): Promise<AdvancedBatch>
 }
 
@@ -188,6 +190,13 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
     }
   }
 
+  const waitingResult = (order: OrderState, base: number): AdvanceResult => ({
+    next: order.nextDeadline?.getTime() ?? null,
+    base,
+    gatewayCallDue: false,
+    visibility: dependencies.visibility ? orderVisibility(order) : null,
+  })
+
   const tenant = (organizationId: string) => ({ organizationId, baseUrl, now: new Date(now()) })
 
   return {
@@ -197,15 +206,7 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
       const instant = input.clock + base
       const order = await readOrder(dependencies, input)
       if (order === null) return { next: null, base, visibility: null }
-      if (!order.hasMoved && (order.nextDeadline === null || order.nextDeadline.getTime() > instant)) {
-        const next = order.nextDeadline?.getTime() ?? null
-        return {
-          next,
-          base,
-          gatewayCallDue: false,
-          visibility: dependencies.visibility ? orderVisibility(order) : null,
-        }
-      }
+      if (isWaiting(order, instant)) return waitingResult(order, base)
       const alone = () => quarantine.guard('subscription', input, () => advanceAlone(input))
       // A quarantined order stays out of batches until it has advanced.
       if (order.hasMoved || order.isQuarantined || instant > now() + SKIPPED) return await alone()
@@ -219,6 +220,14 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
       return { ...resultOf(outcome), base }
     },
 
+    async waiting(input) {
+      const base = input.base ?? 0
+      const order = await readOrder(dependencies, input)
+      // The quarantine of an order ends when it has advanced.
+      if (order === null || order.isQuarantined || !isWaiting(order, input.clock + base)) return null
+      return waitingResult(order, base)
+    },
+
     async advanceDue(organizationId) {
       const organization = organizationOf(organizationId)
       const batch = Promise.withResolvers<AdvancedBatch>()
@@ -228,6 +237,10 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
       return await batch.promise
     },
   }
+}
+
+function isWaiting({ hasMoved, nextDeadline }: OrderState, instant: number): boolean {
+  return !hasMoved && (nextDeadline === null || nextDeadline.getTime() > instant)
 }
 
 function hasRequests({ requests }: Organization): boolean {

@@ -9,7 +9,8 @@ import { instantOf } from './instant.ts'
 
 /**
  * Makes the charge that is due, or queries its outcome. The request id stays the same until there is a result, so
- * that a repetition moves no money twice. Returns null, or the end of the quarantine if the order's rules throw.
+ * that a repetition moves no money twice. Returns what the order then waits for, which may be the end of its
+ * quarantine; null: it has to be advanced first.
  */
 export async function callGateway(
   dependencies: ActivityDependencies,
@@ -17,7 +18,7 @@ export async function callGateway(
 ): Promise<AdvanceResult | null> {
   return await dependencies.quarantine.guard('subscription', input, async () => {
     await makeCall(dependencies, input)
-    return null
+    return await dependencies.orders.waiting(input)
   })
 }
 

@@ -19,6 +19,7 @@ import { orders } from './scenarios/orders.ts'
 import { pricing } from './scenarios/pricing.ts'
 import { read } from './scenarios/read.ts'
 import { renewals } from './scenarios/renewals.ts'
+import { replay } from './scenarios/replay.ts'
 import { rowSecurity } from './scenarios/row-security.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 import { start } from './scenarios/start.ts'
@@ -41,6 +42,7 @@ const PARTS: ReadonlyMap<string, Scenario> = new Map([
   ['disputes', disputes],
   ['charges', charges],
   ['renewals', renewals],
+  ['replay', replay],
   ['memory', memory],
   ['start', start],
 ])

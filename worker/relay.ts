@@ -10,6 +10,7 @@ import type { Attributes } from '../db/outbox.ts'
 import { statement } from '../db/statement.ts'
 import {
   CHANGED_SIGNAL,
+  longestHistory,
   searchAttributesOf,
   type WorkflowInput,
   type WorkflowName,
@@ -187,7 +188,7 @@ async function wake(
   const [row] = rows
   if (row === undefined) return
   const { workflow, organizationId, recordId } = row
-  const input: WorkflowInput = { organizationId, recordId }
+  const input: WorkflowInput = { organizationId, recordId, longestHistory: longestHistory(workflow) }
   const execution = {
     workflowId: id,
     taskQueue,

@@ -38,8 +38,21 @@ export interface RecordKey {
   readonly recordId: string
 }
 
-/** Only ids enter workflows. */
+/** Runs that began before the limit was part of their input have this one. */
+export const LONGEST_HISTORY = 500
+
+/**
+ * Returns after how many events a run continues as new. An execution that no worker has in memory is replayed at its
+ * next deadline, which costs half a millisecond of CPU per event; a new run costs about as much as fifty events. Orders
+ * live for years; everything else ends within weeks, and stays in one run for operators to read.
+ */
+export function longestHistory(workflow: string): number {
+  return workflow === 'subscription' ? 60 : LONGEST_HISTORY
+}
+
+/** Only ids enter workflows, and what must not change while a run is replayed. */
 export interface WorkflowInput extends RecordKey {
+  readonly longestHistory?: number
   /** Milliseconds by which the record's clock led the execution's as the run began; from continue-as-new. */
   readonly base?: number
 }

@@ -14,6 +14,8 @@ import {
   type AdvanceInput,
   type AdvanceResult,
   CHANGED_SIGNAL,
+  LONGEST_HISTORY,
+  longestHistory,
   type SearchAttributeName,
   type Visibility,
   type WorkflowInput,
@@ -22,12 +24,10 @@ import { searchAttribute } from './search-attributes.ts'
 
 /** Keeps a timer that fires slightly before its deadline from spinning. Milliseconds. */
 const SHORTEST_WAIT = 50
-/** Events after which a run continues as new: another worker replays a short history quickly. */
-const LONGEST_HISTORY = 500
 
 /**
  * Runs until no deadline is left and every change is processed. `callGateway` makes the gateway call that `advance`
- * found due; it returns null, or the end of the record's quarantine.
+ * found due; it returns what the record then waits for, or null if the record has to be advanced first.
  */
 export async function follow(
   input: WorkflowInput,
@@ -48,14 +48,19 @@ export async function follow(
     let result = await advance(now())
     base = result.base
     if (result.gatewayCallDue) {
-      const quarantined = await attempt(() => callGateway(now()))
-      if (quarantined) result = quarantined
+      const waiting = await attempt(() => callGateway(now()))
+      if (waiting) result = waiting
     } else if (result.next === null && !changed) {
       return
     }
     // Also under constant changes: the new run advances the record first.
-    if (isLong()) {
-      await continueAsNew<(input: WorkflowInput) => Promise<void>>({ organizationId, recordId, base })
+    if (isLong(input.longestHistory ?? LONGEST_HISTORY)) {
+      await continueAsNew<(input: WorkflowInput) => Promise<void>>({
+        organizationId,
+        recordId,
+        longestHistory: longestHistory(workflowInfo().workflowType),
+        base,
+      })
     }
     if (result.gatewayCallDue || result.next === null) continue
     if (result.visibility !== null) show(result.visibility)
@@ -68,9 +73,9 @@ export async function follow(
   }
 }
 
-function isLong(): boolean {
+function isLong(longest: number): boolean {
   const { continueAsNewSuggested, historyLength } = workflowInfo()
-  return continueAsNewSuggested || historyLength > LONGEST_HISTORY
+  return continueAsNewSuggested || historyLength > longest
 }
 
 /** If the call gives up, the record is advanced first, and the call is repeated at the new instant. */

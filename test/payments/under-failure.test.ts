@@ -177,6 +177,24 @@ describe('money under failure', () => {
     })
   })
 
+  test('a call returns what the order then waits for, unless it is due again or its clock was moved', async () => {
+    const placed = await place(TEST_CARDS.lacksFunds)
+    const first = await callGateway(dependencies(), input(placed.id))
+    const [{ next }] = (await sql<{ next: string }>(
+      'select next_deadline as next from subscriptions where id = ?',
+      [placed.id],
+    )) as [{ next: string }]
+    expect(first).toMatchObject({ next: Date.parse(next), gatewayCallDue: false })
+    expect(first?.next).toBeGreaterThan(Date.now() + HOUR)
+    expect(first).toEqual(await advanceOrder(dependencies(), input(placed.id)))
+    expect(await callGateway(dependencies(), input(placed.id, (first?.next ?? 0) - Date.now() - 1))).toEqual(
+      first,
+    )
+
+    await sql('update subscriptions set clock_offset = 1 where id = ?', [placed.id])
+    expect(await callGateway(dependencies(), input(placed.id))).toBeNull()
+  })
+
   describe('a request id', () => {
     test("of an order's own charge is derived from order, invoice and attempt", async () => {
       const placed = await place(TEST_CARDS.declines)

@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals'
 import { CHANGED_SIGNAL } from '../../workflows/contract.ts'
+import { makePlan, placeOrder } from '../scenarios/story.ts'
 import { catalogue, orderBody } from '../support/catalogue.ts'
+import { makePayer } from '../support/payments.ts'
 import { startService } from '../support/service.ts'
 import { skipTime } from '../support/time-skipping.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -46,6 +48,34 @@ test('a history that has grown long is left for a new one, which starts the orde
       return order.status === 'active' ? order : null
     })
     expect(active.activationTime).toBe(startTime)
+  } finally {
+    await service.stop()
+  }
+}, 180_000)
+
+test('an order that renews for a year leaves short runs, and each period is charged at its own instant', async () => {
+  const service = await startService()
+  try {
+    const merchant = await catalogue(service)
+    const { customerId } = await makePayer(merchant.api)
+    const planId = await makePlan(merchant, { recurringInterval: { unit: 'month', length: 1 } })
+    const story = await placeOrder(service, merchant, planId, { customerId })
+    const workflowId = `subscription/${merchant.organizationId}/${story.id}`
+    const runOf = (runId?: string) => service.temporal.workflow.getHandle(workflowId, runId).describe()
+    const first = await waitFor('the execution', () => runOf().catch(() => null))
+
+    await story.forwardTo(Date.now() + 366 * DAY)
+    const { body: invoices } = await merchant.api.get<Record<string, string>[]>(
+      `invoices?filter=subscriptionId:${story.id}&sort=issuedTime&limit=100`,
+    )
+    expect(invoices).toHaveLength(13)
+    for (const { status, paidTime, periodStart } of invoices) {
+      expect({ status, paidTime }).toEqual({ status: 'paid', paidTime: periodStart })
+    }
+    const left = await runOf(first.runId)
+    expect(left.status.name).toBe('CONTINUED_AS_NEW')
+    // The limit is looked at once per advance, whose own events come on top.
+    expect(left.historyLength).toBeLessThan(90)
   } finally {
     await service.stop()
   }
