@@ -26,7 +26,7 @@ export interface Decline {
   readonly class: DeclineClass
 }
 
-/** Renewal invoices in a row whose charges by one instrument were all declined. */
+/** Renewal invoices in a row whose charges by one instrument, and by the backups for it, were all declined. */
 export interface DeclinedRenewals {
   readonly count: number
   readonly instrumentId: string
@@ -51,8 +51,26 @@ export function declinesAfter(before: readonly Decline[], charge: DeclinedCharge
   return [...others, { instrumentId, class: charge.class ?? 'soft' }]
 }
 
-function currentClass({ terms }: Pick<Dunned, 'terms'>, { declines }: Declined): DeclineClass | null {
-  return declines.find(({ instrumentId }) => instrumentId === terms.instrumentId)?.class ?? null
+/**
+ * Returns the instrument that is charged for an invoice: the preferred one or, where that was declined for good, the
+ * first backup that was not; null: there is none.
+ */
+export function instrumentFor({ terms }: Pick<Dunned, 'terms'>, invoice: Declined): string | null {
+  const { instrumentId, backupIds = [] } = terms
+  if (instrumentId === null || !isFinal(classOf(invoice, instrumentId))) return instrumentId
+  return backupIds.find((id) => !isFinal(classOf(invoice, id))) ?? instrumentId
+}
+
+function currentClass(order: Pick<Dunned, 'terms'>, invoice: Declined): DeclineClass | null {
+  return classOf(invoice, instrumentFor(order, invoice))
+}
+
+function classOf({ declines }: Declined, id: string | null): DeclineClass | null {
+  return declines.find(({ instrumentId }) => instrumentId === id)?.class ?? null
+}
+
+function isFinal(reason: DeclineClass | null): boolean {
+  return reason !== null && FINAL.has(reason)
 }
 
 /** True if the invoice was declined, but not for the instrument that would be charged now. */
@@ -63,8 +81,7 @@ export function isForNewInstrument(order: Pick<Dunned, 'terms'>, invoice: Declin
 
 /** True if the invoice is not charged until there is another instrument, or the customer pays. */
 export function isHeld(order: Dunned, invoice: Declined): boolean {
-  const reason = currentClass(order, invoice)
-  return waitsForInstrument(order) || (reason !== null && FINAL.has(reason))
+  return waitsForInstrument(order) || isFinal(currentClass(order, invoice))
 }
 
 const FINAL: ReadonlySet<DeclineClass> = new Set(['hard', 'lost-or-stolen', 'needs-action'])
@@ -86,8 +103,10 @@ function reachesLimit({ declinedRenewalsLimit: limit }: OrderTerms, declined: De
 
 export function declinedRenewalsAfter(
   before: DeclinedRenewals | null,
-  instrumentId: string,
+  { instrumentId: preferred, backupIds = [] }: Pick<OrderTerms, 'instrumentId' | 'backupIds'>,
+  declined: string,
 ): DeclinedRenewals {
+  const instrumentId = preferred !== null && backupIds.includes(declined) ? preferred : declined
   return { count: before?.instrumentId === instrumentId ? before.count + 1 : 1, instrumentId }
 }
 

@@ -369,7 +369,8 @@ function learnDecline(change: Change, sequence: number, charge: DeclinedCharge):
 /** After too many renewals declined in a row, nothing is charged any more. */
 function countRenewal(change: Change, { type }: Invoice, { instrumentId }: DeclinedCharge): void {
   if (type !== 'renewal' || instrumentId === null) return
-  set(change, { declinedRenewals: declinedRenewalsAfter(change.order.declinedRenewals, instrumentId) })
+  const { declinedRenewals, terms } = change.order
+  set(change, { declinedRenewals: declinedRenewalsAfter(declinedRenewals, terms, instrumentId) })
   if (!waitsForInstrument(change.order)) return
   for (const { sequence, chargeTime } of change.order.invoices) {
     if (chargeTime !== null) changeInvoice(change, sequence, { chargeTime: null })

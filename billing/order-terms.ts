@@ -91,6 +91,8 @@ export interface OrderTerms {
   /** True with autopay and an instrument to charge. */
   readonly canCharge: boolean
   readonly instrumentId: string | null
+  /** Charged, in this order, for what the instrument was declined for good; left out: none. */
+  readonly backupIds?: readonly string[]
   /** From the first decline, by default those of `billing-settings.ts`; none without autopay. */
   readonly autopayRetries: readonly Duration[]
   /** Days of the month for retries of declines for lack of funds; none: the schedule decides. */

@@ -32,7 +32,13 @@ export interface OwnItem {
 /** How an own invoice is taxed, and charged automatically. */
 export type OwnCharging = Pick<
   OrderTerms,
-  'taxes' | 'canCharge' | 'instrumentId' | 'autopayRetries' | 'paydays' | 'declinedRenewalsLimit'
+  | 'taxes'
+  | 'canCharge'
+  | 'instrumentId'
+  | 'backupIds'
+  | 'autopayRetries'
+  | 'paydays'
+  | 'declinedRenewalsLimit'
 >
 
 export const NOT_CHARGED: OwnCharging = {

@@ -5,6 +5,7 @@ import { OWN_SEQUENCE } from '../../billing/own-invoices.ts'
 import { type Invoice, Transaction } from '../../db/entities/index.ts'
 import { newId } from '../../db/new-id.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { routeFor } from '../orders/choose-instrument.ts'
 import { expirePaymentInstrument } from '../payments/expire-payment-instrument.ts'
 import { chargeOf } from '../payments/transaction-members.ts'
 import {
@@ -35,8 +36,9 @@ export async function advanceDueInvoice(
 }
 
 async function startCharge(unit: UnitOfWork, record: OwnInvoiceRecord, instant: number): Promise<void> {
-  const { row } = record
-  const { route } = record.charging
+  const { row, order } = record
+  const [invoice] = order.invoices
+  const route = invoice === undefined ? null : routeFor(record.charging, order, invoice)
   if (route === null) {
     applyOwnTransitions(unit, record, [declineCharge(record.order, instant, OWN_SEQUENCE)])
     return

@@ -1,5 +1,6 @@
 import type { EntityClass } from '@mikro-orm/core'
-import { chargeOpen } from '../../billing/order-payments.ts'
+import type { Order, Transition } from '../../billing/order.ts'
+import { changeAutopay, chargeOpen } from '../../billing/order-payments.ts'
 import { Invoice, Subscription } from '../../db/entities/index.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -11,6 +12,7 @@ import {
 } from '../invoices/own-invoice-record.ts'
 import { advanceForCommand, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
+import type { ChargeTerms } from './choose-instrument.ts'
 import { orderInstant } from './order-instant.ts'
 
 /** Locks the customer's owing orders, then own invoices. It comes before the lock of the customer, as in all commands. */
@@ -21,8 +23,8 @@ export async function lockOwingOrders(unit: UnitOfWork, customerId: string): Pro
 
 /**
  * Makes the open invoices of those orders due for a charge, and own invoices whose charges were declined, if
- * the customer's default instrument, changed in the database already, charges them. An order that another
- * transaction changes now keeps its own schedule.
+ * the instrument, changed in the database already, is the one that charges them. If it is a backup, it is charged at
+ * once for what was declined for good. An order that another transaction changes now keeps its own schedule.
  */
 export async function chargeOpenInvoices(
   unit: UnitOfWork,
@@ -43,21 +45,33 @@ export async function chargeOpenInvoices(
   for (const row of await found(unit, Subscription, owing)) {
     const instant = orderInstant(unit, row)
     const record = await advanceForCommand(unit, row, instant)
-    const { route } = record.charging
-    if (route?.paymentInstrumentId !== instrumentId || route.isExpired) continue
-    applyTransitions(unit, record, [chargeOpen(record.order, instant)])
+    const charge = chargeBy(instrumentId, record.charging)
+    if (charge === null) continue
+    applyTransitions(unit, record, [charge(record.order, instant)])
     scheduleAfter(record, instant)
     wakeOrder(unit, row)
   }
   for (const row of await found(unit, Invoice, declined)) {
     const instant = unit.now.getTime()
     const record = await loadOwnInvoice(unit, row, instant)
-    const { route } = record.charging
-    if (route?.paymentInstrumentId !== instrumentId || route.isExpired) continue
+    const charge = chargeBy(instrumentId, record.charging)
+    if (charge === null) continue
     advanceOwnInvoice(unit, record, instant - 1)
-    applyOwnTransitions(unit, record, [chargeOpen(record.order, instant)])
+    applyOwnTransitions(unit, record, [charge(record.order, instant)])
     scheduleOwnInvoice(unit, record)
   }
+}
+
+type Charge = (order: Order, at: number) => Transition
+
+/** null: the instrument charges none of its invoices. */
+function chargeBy(
+  instrumentId: string,
+  { route, backups }: Pick<ChargeTerms, 'route' | 'backups'>,
+): Charge | null {
+  if (route?.paymentInstrumentId === instrumentId) return route.isExpired ? null : chargeOpen
+  const isBackup = backups.some(({ paymentInstrumentId }) => paymentInstrumentId === instrumentId)
+  return isBackup ? (order, at) => changeAutopay(order, at, order.terms, true) : null
 }
 
 async function found<Row extends { organizationId: string; id: string }>(

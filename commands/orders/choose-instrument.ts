@@ -1,7 +1,10 @@
 import { billingSettings, reminderTerms } from '../../billing/billing-settings.ts'
 import { isUsable } from '../../billing/cards.ts'
 import type { Contact } from '../../billing/contacts.ts'
+import { instrumentFor } from '../../billing/dunning.ts'
 import { parseDuration } from '../../billing/durations.ts'
+import type { Invoice } from '../../billing/invoices.ts'
+import type { Order } from '../../billing/order.ts'
 import { NO_REMINDERS, type OrderTerms } from '../../billing/order-terms.ts'
 import type { TaxSchedule } from '../../billing/taxes.ts'
 import type { Subscription } from '../../db/entities/index.ts'
@@ -24,12 +27,30 @@ export interface ChargeRoute {
 export interface ChargeTerms
   extends Pick<
     OrderTerms,
-    'canCharge' | 'instrumentId' | 'autopayRetries' | 'paydays' | 'declinedRenewalsLimit' | 'reminders'
+    | 'canCharge'
+    | 'instrumentId'
+    | 'backupIds'
+    | 'autopayRetries'
+    | 'paydays'
+    | 'declinedRenewalsLimit'
+    | 'reminders'
   > {
   /** null: nothing is taxed. */
   readonly taxes: TaxSchedule | null
   /** null: no instrument can be charged. */
   readonly route: ChargeRoute | null
+  /** Of the instruments that are charged where that one was declined for good (ADR 91). */
+  readonly backups: readonly ChargeRoute[]
+}
+
+/** Of the instrument that is charged for an invoice. */
+export function routeFor(
+  { route, backups }: ChargeTerms,
+  order: Pick<Order, 'terms' | 'declinedRenewals'>,
+  invoice: Pick<Invoice, 'declines'>,
+): ChargeRoute | null {
+  const chosen = instrumentFor(order, invoice)
+  return backups.find(({ paymentInstrumentId }) => paymentInstrumentId === chosen) ?? route
 }
 
 export const UNCHARGED: ChargeTerms = {
@@ -41,9 +62,13 @@ export const UNCHARGED: ChargeTerms = {
   reminders: NO_REMINDERS,
   taxes: null,
   route: null,
+  backups: [],
 }
 
-/** At an instant of the orders' clocks. An instrument whose card has expired is chosen if there is no other. */
+/**
+ * At an instant of the orders' clocks: the order's own instrument, else the customer's default, else one of the
+ * customer's backups for these. An instrument whose card has expired is chosen if there is no other.
+ */
 export async function readChargeTerms(
   { em, organizationId }: UnitOfWork,
   orders: readonly (Pick<Subscription, 'autopay' | 'paymentInstrumentId'> & TaxedOrder)[],
@@ -58,15 +83,18 @@ export async function readChargeTerms(
     `select given."subscriptionId" as subscription_id, organization.settings, ${isTaxed('organization')} as is_taxed,
             instrument.id, instrument.gateway,
             instrument.gateway_reference, instrument.card_fingerprint, instrument.status, instrument.exp_month,
-            instrument.exp_year, instrument.bin, instrument.billing_address
+            instrument.exp_year, instrument.bin, instrument.billing_address,
+            instrument.id in (given."paymentInstrumentId", customer.default_payment_instrument_id) as is_preferred
        from jsonb_to_recordset(?::jsonb) as given ("subscriptionId" text, "customerId" text, "paymentInstrumentId" text)
        join organizations organization on organization.id = ?
        left join customers customer
          on customer.organization_id = organization.id and customer.id = given."customerId"
        left join payment_instruments instrument
          on instrument.organization_id = organization.id and instrument.customer_id = customer.id
-        and instrument.id in (given."paymentInstrumentId", customer.default_payment_instrument_id)
-      order by instrument.id = given."paymentInstrumentId" desc nulls last`,
+        and (instrument.id in (given."paymentInstrumentId", customer.default_payment_instrument_id)
+             or instrument.use_as_backup and instrument.status = 'active')
+      order by instrument.id = given."paymentInstrumentId" desc nulls last,
+               instrument.id = customer.default_payment_instrument_id desc nulls last, instrument.created_time, instrument.id`,
     [
       JSON.stringify(
         orders.map(({ id: subscriptionId, autopay, customerId, paymentInstrumentId = null }) => ({
@@ -101,32 +129,41 @@ interface InstrumentRow {
   readonly exp_year: number
   readonly bin: string | null
   readonly billing_address: Contact | null
+  readonly is_preferred: boolean
 }
 
-/** `rows`: the organization with each candidate instrument, the order's own first. */
-function termsOf(rows: readonly InstrumentRow[], instant: number): Omit<ChargeTerms, 'reminders' | 'taxes'> {
-  const usable = rows.find(
-    ({ id, status, exp_month: expMonth, exp_year: expYear }) =>
-      id !== null && isUsable({ status, expMonth, expYear }, instant),
+/** `rows`: the organization with each candidate instrument: the order's own, the customer's default, backups. */
+function termsOf(
+  [first, ...others]: readonly InstrumentRow[],
+  instant: number,
+): Omit<ChargeTerms, 'reminders' | 'taxes'> {
+  // A backup stands for an instrument, and is not charged where none was ever chosen.
+  const rows = first?.is_preferred === true ? [first, ...others] : []
+  const usable = rows.filter(({ status, exp_month: expMonth, exp_year: expYear }) =>
+    isUsable({ status, expMonth, expYear }, instant),
   )
-  const expired = rows.find(({ id, status }) => id !== null && (status === 'active' || status === 'expired'))
-  const chosen = usable ?? expired
+  const expired = rows.find(({ status }) => status === 'active' || status === 'expired')
+  const chosen = usable[0] ?? expired
+  const backups = usable.filter((row) => row !== chosen && !row.is_preferred)
   return {
     canCharge: chosen !== undefined,
     instrumentId: chosen?.id ?? null,
-    ...dunningOf(rows[0]?.settings),
-    route:
-      chosen === undefined
-        ? null
-        : {
-            paymentInstrumentId: chosen.id ?? '',
-            gateway: chosen.gateway,
-            gatewayReference: chosen.gateway_reference,
-            cardFingerprint: chosen.card_fingerprint,
-            bin: chosen.bin,
-            billingAddress: chosen.billing_address,
-            isExpired: usable === undefined,
-          },
+    backupIds: backups.flatMap(({ id }) => id ?? []),
+    ...dunningOf(first?.settings),
+    route: chosen === undefined ? null : routeOf(chosen, usable.length === 0),
+    backups: backups.map((row) => routeOf(row, false)),
+  }
+}
+
+function routeOf(row: InstrumentRow, isExpired: boolean): ChargeRoute {
+  return {
+    paymentInstrumentId: row.id ?? '',
+    gateway: row.gateway,
+    gatewayReference: row.gateway_reference,
+    cardFingerprint: row.card_fingerprint,
+    bin: row.bin,
+    billingAddress: row.billing_address,
+    isExpired,
   }
 }
 

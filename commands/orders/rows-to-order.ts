@@ -120,7 +120,7 @@ export function creditOf(
 
 export function orderTerms(
   row: Subscription,
-  charging: Omit<ChargeTerms, 'route'>,
+  charging: Omit<ChargeTerms, 'route' | 'backups'>,
   redeemed: readonly RedeemedCoupon[],
 ): OrderTerms {
   const agreed = agreedTerms(
@@ -140,6 +140,7 @@ export function orderTerms(
     taxes: charging.taxes,
     canCharge: charging.canCharge,
     instrumentId: charging.instrumentId,
+    backupIds: charging.backupIds ?? [],
     autopayRetries: charging.autopayRetries,
     paydays: charging.paydays,
     declinedRenewalsLimit: charging.declinedRenewalsLimit,

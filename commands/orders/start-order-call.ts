@@ -9,6 +9,7 @@ import { expirePaymentInstrument } from '../payments/expire-payment-instrument.t
 import { chargeOf } from '../payments/transaction-members.ts'
 import { advanceForCommand, lockSubscription, scheduleAfter } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
+import { type ChargeRoute, routeFor } from './choose-instrument.ts'
 import { advanceInstant, recordProgress } from './fast-forward.ts'
 import type { OrderRecord } from './order-record.ts'
 
@@ -41,25 +42,31 @@ export async function startOrderCall(
     const transactionId = await openTransaction(unit, requestIdOf(row, invoice.sequence, invoice.attempts))
     return transactionId === null ? null : { transactionId, instant }
   }
-  if (record.charging.route === null) {
+  const state = record.order.invoices.find(({ sequence }) => sequence === call.invoice)
+  const route = state === undefined ? null : routeFor(record.charging, record.order, state)
+  if (route === null) {
     applyTransitions(unit, record, [declineCharge(record.order, instant, call.invoice)])
     scheduleAfter(record, instant)
     return null
   }
-  const transactionId = addCharge(unit, record, call.invoice, instant)
+  const transactionId = addCharge(unit, record, { sequence: call.invoice, route }, instant)
   scheduleAfter(record, instant)
-  const { isExpired, paymentInstrumentId } = record.charging.route
+  const { isExpired, paymentInstrumentId } = route
   if (isExpired) await expirePaymentInstrument(unit, paymentInstrumentId)
   return { transactionId, instant }
 }
 
-function addCharge(unit: UnitOfWork, record: OrderRecord, sequence: number, instant: number): string {
-  const { row, charging } = record
+function addCharge(
+  unit: UnitOfWork,
+  record: OrderRecord,
+  { sequence, route }: { readonly sequence: number; readonly route: ChargeRoute },
+  instant: number,
+): string {
+  const { row } = record
   applyTransitions(unit, record, [beginCharge(record.order, instant, sequence)])
   const invoice = record.invoices.get(sequence)
   const state = record.order.invoices.find((one) => one.sequence === sequence)
-  const { route } = charging
-  if (invoice === undefined || state?.charge == null || route === null) throw new Error('no charge was begun')
+  if (invoice === undefined || state?.charge == null) throw new Error('no charge was begun')
   const chargedAt = state.charge.at
   const inquiry = nextInquiry(chargedAt, chargedAt)
   const id = newId('txn')

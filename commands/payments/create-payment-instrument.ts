@@ -5,6 +5,7 @@ import { newId } from '../../db/new-id.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { paymentInstrumentEvent } from '../../events/payment-instrument-events.ts'
 import { customerEntry } from '../../events/timeline.ts'
+import { chargeOpenInvoices, lockOwingOrders } from '../orders/charge-open-invoices.ts'
 import { references } from '../references.ts'
 import type { RequestCards, UsedCard } from './request-cards.ts'
 
@@ -22,7 +23,11 @@ export interface StoredElsewhere {
   readonly paymentMethod: string
 }
 
-/** @throws InvalidFieldsError naming `customerId`, `token` or `referenceData.paymentMethod`. */
+/**
+ * One that is a backup is charged at once for what was declined for good.
+ *
+ * @throws InvalidFieldsError naming `customerId`, `token` or `referenceData.paymentMethod`.
+ */
 export async function createPaymentInstrument(
   unit: UnitOfWork,
   cards: RequestCards,
@@ -36,11 +41,26 @@ export async function createPaymentInstrument(
     readonly source: { readonly token: string } | StoredElsewhere
   },
 ): Promise<PaymentInstrument> {
+  if (details.useAsBackup) await lockOwingOrders(unit, customerId)
   const found = references(unit)
   const customer = await found.required(Customer, 'customerId', customerId)
   found.check()
   const owner = { id, customerId, websiteId: customer?.websiteId ?? null }
   const given = { ...owner, details: { ...NO_DETAILS, ...details } }
+  const instrument = await createFrom(unit, cards, source, given)
+  if (instrument.useAsBackup) {
+    await unit.em.flush()
+    await chargeOpenInvoices(unit, customerId, id)
+  }
+  return instrument
+}
+
+async function createFrom(
+  unit: UnitOfWork,
+  cards: RequestCards,
+  source: { readonly token: string } | StoredElsewhere,
+  given: NewInstrument,
+): Promise<PaymentInstrument> {
   if ('token' in source) {
     return await instrumentOfToken(unit, cards, { ...given, token: source.token, field: 'token' })
   }

@@ -24,13 +24,17 @@ export async function lockPaymentInstrument(unit: UnitOfWork, id: string): Promi
   return await lockRow(unit, PaymentInstrument, id)
 }
 
-/** A new expiry reactivates a locked instrument and charges what its orders owe. Throws InvalidFieldsError. */
+/**
+ * A new expiry reactivates a locked instrument and charges what its orders owe. One that becomes a backup is charged for
+ * what was declined for good. Throws InvalidFieldsError.
+ */
 export async function updatePaymentInstrument(
   unit: UnitOfWork,
   instrument: PaymentInstrument,
   changes: InstrumentChanges,
 ): Promise<void> {
   const { expMonth, expYear } = changes
+  const isNewBackup = changes.useAsBackup && !instrument.useAsBackup
   const isRenewed = expMonth !== instrument.expMonth || expYear !== instrument.expYear
   if (isRenewed) {
     if (cardIsExpired(expMonth, expYear, unit.now.getTime())) {
@@ -42,7 +46,7 @@ export async function updatePaymentInstrument(
     instrument.expirationReminderNumber = 0
   }
   Object.assign(instrument, changes)
-  if (!isRenewed) return
+  if (!isRenewed && !isNewBackup) return
   await unit.em.flush()
   await chargeOpenInvoices(unit, instrument.customerId, instrument.id)
 }

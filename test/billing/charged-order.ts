@@ -1,5 +1,5 @@
 import { nextGatewayCall } from '../../billing/charging.ts'
-import type { DeclineClass } from '../../billing/dunning.ts'
+import { type DeclineClass, instrumentFor } from '../../billing/dunning.ts'
 import { parseDuration } from '../../billing/durations.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/inquiry-schedule.ts'
@@ -104,7 +104,7 @@ export class ChargedOrder {
     if (charge === null) {
       this.#take(beginCharge(this.order, now, sequence))
       const { attempts } = this.invoice(sequence)
-      const { instrumentId } = this.order.terms
+      const instrumentId = instrumentFor(this.order, this.invoice(sequence))
       const late = now - (chargeTime ?? now)
       this.charges.push({ invoice: sequence, attempt: attempts, now, late, instrumentId })
     }

@@ -27,6 +27,68 @@ const defaultCard =
   (order, now) =>
     chargeOpen(withInstrument(order, instrumentId), now)
 
+describe('a backup', () => {
+  const cardsOf = (order: ChargedOrder, sequence: number) =>
+    order.charges.filter(({ invoice }) => invoice === sequence).map(({ instrumentId }) => instrumentId)
+  const backupIds = ['second', 'third']
+
+  test.each(FINAL)(
+    'is charged at once for what the preferred instrument was declined for as %s',
+    (reason) => {
+      const order = charged({ backupIds }, ['approved', reason]).live(at('2027-03-31'))
+      expect(cardsOf(order, 2)).toEqual(['card', 'second'])
+      expect(daysOf(order, 2)).toEqual(['2027-02-28', '2027-02-28'])
+      expect(order.invoice(2).status).toBe('paid')
+      // The next period begins with the preferred one again.
+      expect(cardsOf(order, 3)).toEqual(['card'])
+    },
+  )
+
+  test('is followed by the next one, and after the last nothing is charged', () => {
+    const order = charged({ backupIds }, ['approved', 'hard', 'lost-or-stolen', 'needs-action']).live(
+      at('2027-03-30'),
+    )
+    expect(cardsOf(order, 2)).toEqual(['card', 'second', 'third'])
+    expect(order.invoice(2)).toMatchObject({ status: 'past-due', chargeTime: null })
+  })
+
+  test('is retried by the schedule where it is declined softly', () => {
+    const order = charged({ backupIds }, ['approved', 'hard', 'soft', 'approved']).live(at('2027-03-30'))
+    expect(cardsOf(order, 2)).toEqual(['card', 'second', 'second'])
+    expect(daysOf(order, 2)).toEqual(['2027-02-28', '2027-02-28', '2027-03-01'])
+  })
+
+  test('is not charged while the preferred one may still be approved', () => {
+    const order = charged({ backupIds }, ['approved', 'soft', 'insufficient-funds']).live(at('2027-03-30'))
+    expect(cardsOf(order, 2)).toEqual(['card', 'card', 'card'])
+  })
+
+  test('does not put off the wait for another instrument after renewals declined in a row', () => {
+    const hard = Array<Answer>(20).fill('hard')
+    const order = charged({ backupIds: ['second'], declinedRenewalsLimit: 2 }, ['approved', ...hard])
+    order.live(at('2027-06-30'))
+    expect(order.charges.map(({ instrumentId }) => instrumentId)).toEqual([
+      'card',
+      ...['card', 'second'],
+      ...['card', 'second'],
+    ])
+    expect(waitsForInstrument(order.order)).toBe(true)
+  })
+
+  test('that is chosen later is charged at once, for what was declined for good alone', () => {
+    const order = charged({}, ['approved', 'soft', 'soft', 'soft', 'hard', 'soft']).live(at('2027-03-31'))
+    expect(cardsOf(order, 2)).toEqual(['card', 'card', 'card', 'card'])
+    expect(cardsOf(order, 3)).toEqual(['card'])
+    order.command({
+      at: at('2027-04-01'),
+      act: (now, instant) => changeAutopay(now, instant, { ...now.terms, backupIds }, true),
+    })
+    order.live(at('2027-04-01'))
+    expect(cardsOf(order, 2)).toEqual(['card', 'card', 'card', 'card', 'second'])
+    expect(cardsOf(order, 3)).toEqual(['card', 'card'])
+  })
+})
+
 describe('an invoice whose charge was declined', () => {
   test.each(FINAL)('%s is not charged again until there is another instrument, then at once', (reason) => {
     for (const card of [ownCard, defaultCard]) {

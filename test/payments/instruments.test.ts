@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { advanceInvoice } from '../../activities/advance-invoice.ts'
 import { callGateway } from '../../activities/call-gateway.ts'
+import { inquireTransaction } from '../../activities/inquire-transaction.ts'
 import { activityDependencies } from '../support/activities.ts'
 import type { ApiClient } from '../support/api-client.ts'
 import { TEST_CARDS } from '../support/cards.ts'
@@ -168,6 +170,115 @@ describe('a payment instrument', () => {
       expectProblem(await patch(id, change, { 'If-Match': '"7"' }), 412, 'precondition-failed')
       expect((await patch(id, change, { 'If-Match': '"1"' })).status).toBe(200)
       expectProblem(await patch('inst_none', change), 404, 'not-found')
+    })
+  })
+
+  describe('as a backup', () => {
+    const chargesOf = async (customerId: string) =>
+      await payments.sql<{ card: string; result: string }>(
+        `select payment_instruction ->> 'paymentInstrumentId' as card, result from transactions
+          where customer_id = ? and type = 'sale' order by created_time, id`,
+        [customerId],
+      )
+    /** Charges what is due as the workflow does. */
+    const charge = async (id: string) => {
+      const dependencies = activityDependencies(payments.service, { gateway: payments.gateway })
+      for (let calls = 0; calls < 5; calls += 1) {
+        const { gatewayCallDue } = await dependencies.orders.advance(payments.input(id))
+        if (!gatewayCallDue) return
+        await callGateway(dependencies, payments.input(id))
+      }
+      throw new Error('the order is charged again and again')
+    }
+    const addBackup = async (customerId: string, members: object = {}) =>
+      String((await made({ customerId, useAsBackup: true, ...members })).id)
+
+    test('is charged at once where the preferred one is declined for good', async () => {
+      const placed = await placeCharged(payments.merchant, TEST_CARDS.lost)
+      const backup = await addBackup(placed.customerId)
+      await charge(placed.id)
+      expect(await chargesOf(placed.customerId)).toEqual([
+        { card: placed.paymentInstrumentId, result: 'declined' },
+        { card: backup, result: 'approved' },
+      ])
+      expect((await api.get(`subscriptions/${placed.id}`)).body).toMatchObject({
+        status: 'active',
+        billingStatus: 'paid',
+      })
+      expect((await api.get(`customers/${placed.customerId}`)).body.defaultPaymentInstrument).toMatchObject({
+        paymentInstrumentId: placed.paymentInstrumentId,
+      })
+    })
+
+    test('and is not charged where the preferred one may still be approved', async () => {
+      const placed = await placeCharged(payments.merchant, TEST_CARDS.lacksFunds)
+      await addBackup(placed.customerId)
+      await charge(placed.id)
+      expect(await chargesOf(placed.customerId)).toEqual([
+        { card: placed.paymentInstrumentId, result: 'declined' },
+      ])
+    })
+
+    test.each([
+      ['made', (customerId: string) => addBackup(customerId)],
+      [
+        'changed',
+        async (customerId: string) => {
+          const id = await addBackup(customerId, { useAsBackup: false })
+          expect((await patch(id, { useAsBackup: true })).status).toBe(200)
+          return id
+        },
+      ],
+    ] as const)('and %s to one, is charged for what was declined for good before', async (_, make) => {
+      const placed = await placeCharged(payments.merchant, TEST_CARDS.lost)
+      await charge(placed.id)
+      const { customerId, paymentInstrumentId } = placed
+      expect(await chargesOf(customerId)).toEqual([{ card: paymentInstrumentId, result: 'declined' }])
+
+      const backup = await make(customerId)
+      await charge(placed.id)
+      expect((await chargesOf(customerId)).slice(1)).toEqual([{ card: backup, result: 'approved' }])
+    })
+
+    test('charges nobody who has chosen no instrument, and no order without autopay', async () => {
+      const customerId = String((await create(api, 'customers', {})).id)
+      await addBackup(customerId)
+      const order = await create(api, 'subscriptions', orderBody(payments.merchant, { customerId }))
+      await charge(String(order.id))
+      const { paymentInstrumentId, ...manual } = await placeCharged(payments.merchant, TEST_CARDS.lost, {
+        autopay: false,
+      })
+      await addBackup(manual.customerId)
+      await charge(manual.id)
+      expect(await chargesOf(customerId)).toEqual([])
+      expect(await chargesOf(manual.customerId)).toEqual([])
+    })
+
+    test('charges an own invoice too', async () => {
+      const { customerId, paymentInstrumentId } = await makePayer(api, TEST_CARDS.lost)
+      const backup = await addBackup(customerId)
+      const invoice = await create(api, 'invoices', {
+        customerId,
+        websiteId: payments.merchant.websiteId,
+        currency: 'EUR',
+        items: [{ type: 'debit', unitPrice: 5 }],
+        autopayScheduledTime: new Date(Date.now() + 1_000).toISOString(),
+      })
+      await create(api, `invoices/${invoice.id}/issue`, {})
+      const dependencies = activityDependencies(payments.service, { gateway: payments.gateway })
+      for (let charges = 1; charges <= 2; charges += 1) {
+        await advanceInvoice(dependencies, payments.input(String(invoice.id), 2_000))
+        const [sale] = await payments.sql<{ id: string }>(
+          "select id from transactions where customer_id = ? and status = 'pending'",
+          [customerId],
+        )
+        await inquireTransaction(dependencies, payments.input(sale?.id ?? '', 2_000))
+      }
+      expect(await chargesOf(customerId)).toEqual([
+        { card: paymentInstrumentId, result: 'declined' },
+        { card: backup, result: 'approved' },
+      ])
+      expect((await api.get(`invoices/${invoice.id}`)).body.status).toBe('paid')
     })
   })
 
