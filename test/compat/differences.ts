@@ -34,7 +34,6 @@ export const PENDING: Partial<Record<Operation, string>> = {
   'PUT events/{eventType}/rules/drafts/{id}': 'rules',
   'DELETE events/{eventType}/rules/drafts/{id}': 'rules',
   'POST organizations': 'several organizations of one owner',
-  'PATCH organizations/{id}': 'the organization is changed by PUT',
   'POST tags/{tag}/kyc-documents': 'KYC',
   'DELETE tags/{tag}/kyc-documents': 'KYC',
   'POST tags/{tag}/kyc-documents/{kycDocumentId}': 'KYC',
