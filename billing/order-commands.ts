@@ -281,8 +281,7 @@ function churnTimeOf(
 ): number {
   if (churnTimePolicy === 'now') return at
   if (churnTimePolicy === 'at-next-renewal') {
-    if (periodEnd === null)
-      refuse('churnTimePolicy', 'mismatch', 'requires a subscription with a service period')
+    if (periodEnd === null) refuse('churnTimePolicy', 'mismatch', 'requires an order with a service period')
     return Math.max(periodEnd, at)
   }
   return Math.max(churnTime ?? at, at)

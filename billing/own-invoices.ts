@@ -159,8 +159,7 @@ export function issueInvoice(order: Order, at: number, given: OwnIssue): Transit
 
 function draftOf({ invoices, terms }: Order): Invoice {
   const [invoice] = invoices
-  if (terms.items.length > 0)
-    throw new ConflictError('The invoice belongs to a subscription, which issues it.')
+  if (terms.items.length > 0) throw new ConflictError('The invoice belongs to an order, which issues it.')
   if (invoice?.status === 'draft') return invoice
   throw new ConflictError('Only a draft can be issued.')
 }

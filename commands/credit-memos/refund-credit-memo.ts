@@ -109,7 +109,7 @@ export async function retakeRefund(unit: UnitOfWork, memo: CreditMemo, refund: T
   }
   const entry = creditEntry('credit-memo-modified', memo, { time, cause: 'payment' })
   const used = new Money(refund.amount).minus(taken)
-  const shortfall = ` The refund ${refund.id} was approved late: ${used.toFixed()} ${memo.currency} of it were used already.`
+  const shortfall = ` The refund ${refund.id} was approved late: ${used.toFixed()} ${memo.currency} of it had been used already.`
   unit.addTimelineEntry(used.isZero() ? entry : { ...entry, message: `${entry.message}${shortfall}` })
 }
 

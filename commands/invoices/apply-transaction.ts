@@ -24,7 +24,9 @@ export async function applyTransaction(
   const [invoice] = await lockInvoices(unit, [invoiceId], (row) => orderInstant(unit, row))
   const state = invoice?.record.order.invoices.find(({ sequence }) => sequence === invoice.sequence)
   if (invoice === undefined || state === undefined || !isOpen(state))
-    throw new ConflictError('Only an issued invoice that is not yet paid can be paid.')
+    throw new ConflictError(
+      'The invoice is not open: only one that is unpaid, past due or partially paid can be paid.',
+    )
   requireNoCharge(state)
   const { customerId, currency } = invoice.row
   const field = 'transactionId'

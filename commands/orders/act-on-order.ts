@@ -116,7 +116,7 @@ export async function changePause(
   given: PauseChange,
 ): Promise<void> {
   if (given.subscriptionId !== pause.subscriptionId) {
-    throw new ConflictError('The subscription of a pause cannot be changed.')
+    throw new ConflictError('The order of a pause cannot be changed.')
   }
   const row = await requiredOrder(unit, pause.subscriptionId)
   const isSame =
@@ -149,8 +149,5 @@ export async function endPause(unit: UnitOfWork, pause: SubscriptionPause): Prom
 export async function requiredOrder(unit: UnitOfWork, subscriptionId: string): Promise<Subscription> {
   const row = await lockSubscription(unit, subscriptionId)
   if (row !== null) return row
-  const found = references(unit)
-  found.missing(Subscription, 'subscriptionId')
-  found.check()
-  throw new ConflictError('The order does not exist.')
+  return references(unit).refuseMissing(Subscription, 'subscriptionId')
 }

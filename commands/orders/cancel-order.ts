@@ -43,7 +43,7 @@ export async function changeCancellation(
   given: CancellationChange,
 ): Promise<void> {
   if (given.subscriptionId !== row.subscriptionId) {
-    throw new ConflictError('The subscription of a cancellation cannot be changed.')
+    throw new ConflictError('The order of a cancellation cannot be changed.')
   }
   const order = await requiredOrder(unit, row.subscriptionId)
   if (row.status === 'draft') {
@@ -143,6 +143,6 @@ function notChangeable({ status }: SubscriptionCancellation): ConflictError {
   return new ConflictError(
     status === 'revoked'
       ? 'The cancellation has been revoked.'
-      : 'The service of the subscription has ended, so its cancellation can no longer be changed.',
+      : 'The service of the order has ended, so its cancellation can no longer be changed.',
   )
 }

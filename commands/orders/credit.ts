@@ -76,7 +76,7 @@ export function addMemoOfOrder(
       items,
       shippingAmount: '0',
       reason: status === 'churned' || status === 'canceled' ? 'order-cancellation' : 'order-change',
-      description: `Unused credit of subscription ${subscriptionId}`,
+      description: `Unused credit of order ${subscriptionId}`,
       totalAmount: creditMemoTotal(items, '0', currency),
     },
     { time, cause, websiteId, subscriptionId },

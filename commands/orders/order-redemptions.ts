@@ -89,13 +89,11 @@ async function redeemForOrder(
   const found = references(unit)
   const row = await lockSubscription(unit, orderId)
   await found.required(Customer, 'customerId', customerId)
-  if (row === null) found.missing(Subscription, field)
-  else if (row.customerId !== customerId)
-    found.fail(field, 'mismatch', 'must be a subscription of the customer')
+  if (row === null) return found.refuseMissing(Subscription, field)
+  if (row.customerId !== customerId) found.fail(field, 'mismatch', 'must be an order of the customer')
   found.check()
-  if (row === null) throw new ConflictError('The subscription does not exist.')
   if (row.couponIds.includes(couponId)) {
-    throw new ConflictError('The coupon is redeemed for the subscription already.')
+    throw new ConflictError('The coupon is redeemed for the order already.')
   }
   const ofCaller = additionalRestrictions.filter(({ type }) => type !== 'restrict-to-subscriptions')
   const [made] = await updateCoupons(unit, row, [...row.couponIds, couponId], {
@@ -119,12 +117,11 @@ async function redeemForCustomer(
   for (const { orderId, field } of named) {
     const order = await found.required(Subscription, field, orderId)
     if (order !== null && order.customerId !== customerId)
-      found.fail(field, 'mismatch', 'must be a subscription of the customer')
+      found.fail(field, 'mismatch', 'must be an order of the customer')
   }
   const coupon = (await lockCoupons(unit, [couponId])).get(couponId)
-  if (coupon === undefined) found.missing(Coupon, 'couponId')
+  if (coupon === undefined) return found.refuseMissing(Coupon, 'couponId')
   found.check()
-  if (coupon === undefined) throw new ConflictError('The coupon does not exist.')
   const redeemer = await readRedeemer(unit, { customerId, billingAddress: null, order: null }, [couponId])
   const rules = rulesOf(coupon, additionalRestrictions)
   const problem = redemptionProblem(rules, redeemer(couponId), unit.now.getTime())
