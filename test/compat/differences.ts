@@ -194,6 +194,16 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
       'extraData.links.placeholder': NO_PLACEHOLDERS,
     },
   },
+  Organization: {
+    notSupported: {
+      'settings.billing.orderDelinquencyPeriod': 'a delinquency period of all orders: each has its own',
+      'settings.billing.subtractRecurringDiscountsFromMrr': 'MRR less discounts',
+      'settings.billing.subtractOneTimeDiscountsFromMrr': 'MRR less discounts',
+      'settings.notifications': 'e-mail to users',
+      'settings.annualComplianceScreening': 'compliance reports',
+      'settings.payoutRequestAllocationOrder': NO_PAYOUTS,
+    },
+  },
   PaymentCard: {
     notSupported: {
       isPayoutable: NO_PAYOUTS,
