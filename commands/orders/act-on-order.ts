@@ -110,7 +110,7 @@ export async function pauseSubscription(
 }
 
 /** Changes a pause's times until it has ended, the rest at any time. Throws InvalidFieldsError, ConflictError. */
-export async function changePause(
+export async function updatePause(
   unit: UnitOfWork,
   pause: SubscriptionPause,
   given: PauseChange,
@@ -140,7 +140,7 @@ export async function changePause(
 }
 
 /** Resumes the order, or revokes a scheduled pause. Throws ConflictError when the pause has ended. */
-export async function endPause(unit: UnitOfWork, pause: SubscriptionPause): Promise<void> {
+export async function endOrRevokePause(unit: UnitOfWork, pause: SubscriptionPause): Promise<void> {
   const row = await requiredOrder(unit, pause.subscriptionId)
   await actOnOrder(unit, row, ({ order }, instant) => removePause(order, instant, pause.id))
 }

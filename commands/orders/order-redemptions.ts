@@ -3,6 +3,7 @@ import { ConflictError } from '../../billing/errors.ts'
 import { immutableMembers } from '../../billing/immutable-members.ts'
 import { initialLines, renewalLines } from '../../billing/invoices.ts'
 import { changeTerms } from '../../billing/order-commands.ts'
+import { raiseRevisionOnce } from '../../db/change-row.ts'
 import { Coupon, CouponRedemption, Customer, Invoice, Subscription } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { statement } from '../../db/statement.ts'
@@ -10,7 +11,6 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { subscriptionEvent } from '../../events/order-events.ts'
 import { type CheckOptions, checkCoupons, readRedeemer, rulesOf } from '../coupons/order-coupons.ts'
 import { cancelRedemptions, lockCoupons, redeem } from '../coupons/redeem-coupon.ts'
-import { incrementRevision } from '../invoices/write-invoice.ts'
 import { references } from '../references.ts'
 import { advanceForCommand, lockSubscription, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
@@ -162,7 +162,7 @@ async function setCoupons(unit: UnitOfWork, row: Subscription, couponIds: string
   const record = await advanceForCommand(unit, row, instant)
   row.couponIds = couponIds
   scheduleAfter(record, instant)
-  incrementRevision(unit, record, row)
+  raiseRevisionOnce(row, unit, record)
   unit.emit(subscriptionEvent(row, 'subscription-modified', eventTime(row, instant), unit.baseUrl))
   wakeOrder(unit, row)
 }
@@ -206,7 +206,7 @@ async function updateCoupons(
   const made = await redeemCoupons(unit, record, change, options.additionalRestrictions, redemptionId)
   applyTerms(unit, record, instant, true)
   scheduleAfter(record, instant)
-  incrementRevision(unit, record, row)
+  raiseRevisionOnce(row, unit, record)
   unit.emit(subscriptionEvent(row, 'subscription-modified', new Date(instant), unit.baseUrl))
   wakeOrder(unit, row)
   return made
