@@ -4,7 +4,7 @@
  */
 import type { Credit } from './credit-memos.ts'
 import type { Priced } from './discounts.ts'
-import { ConflictError, type FieldCode, type InvalidField, InvalidFieldsError } from './errors.ts'
+import { ConflictError, type InvalidField, refuse } from './errors.ts'
 import { amountDue, type Invoice, type InvoiceLine, pricedAt, shippingLine } from './invoices.ts'
 import { amountProblem, isZero, lineAmount, Money } from './money.ts'
 import { blankOrder, changeInvoice, issue, type Order, type Transition, transition } from './order.ts'
@@ -162,8 +162,4 @@ function draftOf({ invoices, terms }: Order): Invoice {
   if (terms.items.length > 0) throw new ConflictError('The invoice belongs to an order, which issues it.')
   if (invoice?.status === 'draft') return invoice
   throw new ConflictError('Only a draft can be issued.')
-}
-
-function refuse(field: string, code: FieldCode, message: string): never {
-  throw new InvalidFieldsError([{ field, code, message }])
 }

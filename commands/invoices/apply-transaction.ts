@@ -1,4 +1,4 @@
-import { ConflictError, type FieldCode, InvalidFieldsError } from '../../billing/errors.ts'
+import { ConflictError, refuse } from '../../billing/errors.ts'
 import { amountDue, isOpen } from '../../billing/invoices.ts'
 import { amountProblem, isZero, Money } from '../../billing/money.ts'
 import { requireNoCharge } from '../../billing/order-payments.ts'
@@ -50,8 +50,4 @@ export async function applyTransaction(
     refuse('amount', 'out-of-range', `must not exceed what the transaction has left: ${left}`)
   await payFromRest(unit, sale, invoice, used)
   return invoice.row
-}
-
-function refuse(field: string, code: FieldCode, message: string): never {
-  throw new InvalidFieldsError([{ field, code, message }])
 }
