@@ -14,9 +14,9 @@ const AT_ONCE = 2
 
 /** Uses scrypt: 32 MiB, three passes, a tenth of a second. A hash carries its parameters, so that they can rise. */
 export function createPasswordHasher(): PasswordHasher {
-  const inTurn = takingTurns(AT_ONCE)
+  const limited = atMostAtOnce(AT_ONCE)
   const keyOf = (password: string, salt: Buffer, { ln, r, p } = PARAMETERS as Parameters): Promise<Buffer> =>
-    inTurn(() =>
+    limited(() =>
       derive(password.normalize('NFKC'), salt, { N: 2 ** ln, r, p, maxmem: 512 * r * (2 ** ln + p) }),
     )
   return {
@@ -56,7 +56,8 @@ function derive(password: string, salt: Buffer, options: ScryptOptions): Promise
   })
 }
 
-function takingTurns(most: number): <T>(task: () => Promise<T>) => Promise<T> {
+/** Returns what runs at most so many tasks at once; the others wait in the order of their calls. */
+function atMostAtOnce(most: number): <T>(task: () => Promise<T>) => Promise<T> {
   let running = 0
   const waiting: (() => void)[] = []
   return async (task) => {

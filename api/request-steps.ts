@@ -1,6 +1,7 @@
 /**
- * The steps of an operation, in the order of the contract: credential, rate, permission, body, query,
- * idempotency key. Named middleware shows in a stack trace where a request was refused.
+ * The steps of an operation, in the order of the contract: credential, permission, rate, query, preconditions,
+ * idempotency key, and the body when the handler asks for it. Named middleware shows in a stack trace where a
+ * request was refused.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import type { RouterMiddleware } from '@koa/router'

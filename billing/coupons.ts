@@ -280,11 +280,9 @@ function refusal(restriction: CouponRestriction, coupon: Coupon, by: Redeemer, a
     case 'restrict-to-subscriptions':
       return order === null || restriction.subscriptionIds.includes(order.id)
         ? null
-        : 'must be a coupon for the subscription'
+        : 'must be a coupon for the order'
     case 'discounts-per-redemption':
-      return order === null
-        ? 'must be redeemed for one subscription, because its discounts are limited'
-        : null
+      return order === null ? 'must be redeemed for one order, because its discounts are limited' : null
     case 'minimum-order-amount':
     case 'maximum-order-amount': {
       const fits = order?.invoices.some((lines) => isWithin(restriction, order.currency, lines)) ?? true

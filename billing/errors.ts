@@ -6,7 +6,7 @@ export const FIELD_CODES = {
   'wrong-type': 'The value has another JSON type.',
   'wrong-format': 'The text does not have the format of the member, such as a date-time or an id.',
   'not-one-of': 'The value is not one of those that the member accepts.',
-  'out-of-range': 'The number, amount, length of time or time is too small or too large.',
+  'out-of-range': 'The number, amount, duration or time is too small or too large.',
   'too-precise': 'The number has more digits than can be kept, or more decimals than its currency has.',
   'too-short': 'The text has too few characters.',
   'too-long': 'The text has too many characters.',
@@ -47,6 +47,11 @@ export class InvalidFieldsError extends Error {
     super(fields.map(({ field, message }) => `${field}: ${message}`).join('; '))
     this.fields = fields
   }
+}
+
+/** @throws InvalidFieldsError for one field. */
+export function refuse(field: string, code: FieldCode, message: string): never {
+  throw new InvalidFieldsError([{ field, code, message }])
 }
 
 export class ConflictError extends Error {

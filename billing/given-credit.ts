@@ -29,7 +29,7 @@ export function givenCredit(
   lines: readonly InvoiceLine[],
 ): { readonly invoices: readonly Invoice[]; readonly lines: readonly InvoiceLine[] } {
   const amount = grossAmount(lines).negated()
-  if (amount.isNegative()) return { invoices: withLess(order, amount.negated()), lines }
+  if (amount.isNegative()) return { invoices: withLessCredited(order, amount.negated()), lines }
   let rest = amount
   const parts = new Map<number, Money>()
   for (const invoice of billingInvoices(order)) {
@@ -44,7 +44,7 @@ export function givenCredit(
 }
 
 /** Returns the invoices with less that is credited of those that bill the current period: its own first. */
-export function withLess(order: CreditedOrder, amount: Money): readonly Invoice[] {
+export function withLessCredited(order: CreditedOrder, amount: Money): readonly Invoice[] {
   const billing = billingInvoices(order)
   const own = billing.at(-1)
   if (own === undefined) return order.invoices

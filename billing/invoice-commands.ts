@@ -129,7 +129,7 @@ export function issueInterim(order: Order, at: number): Transition {
   if (order.status !== 'active' && !isServed(order))
     throw new ConflictError(`An order that is ${order.status} cannot be invoiced between renewals.`)
   if (queuedDebits(order.queue).length === 0)
-    throw new ConflictError('Nothing that is owed is queued for the next invoice.')
+    throw new ConflictError('The order has no queued charges to invoice.')
   return transition(order, at, 'api', (change) => {
     const period = { periodNumber: null, periodStart: at, periodEnd: order.periodEnd }
     issue(change, addInvoice(change, 'interim', takeQueue(change, []), period, at), at)
@@ -139,7 +139,9 @@ export function issueInterim(order: Order, at: number): Transition {
 function openInvoice(order: Order, sequence: number, wanted: string): Invoice {
   const invoice = order.invoices.find((one) => one.sequence === sequence)
   if (invoice === undefined || !isOpen(invoice)) {
-    throw new ConflictError(`Only an issued invoice that is not yet paid can be ${wanted}.`)
+    throw new ConflictError(
+      `The invoice is not open: only one that is unpaid, past due or partially paid can be ${wanted}.`,
+    )
   }
   requireNoCharge(invoice)
   return invoice

@@ -1,7 +1,7 @@
 /** Commands on an order, which must have been advanced to the instant. */
 import { canonicalJson } from './canonical-json.ts'
 import { awaitsUndo, nextRetry } from './charging.ts'
-import { ConflictError, type FieldCode, InvalidFieldsError } from './errors.ts'
+import { ConflictError, refuse } from './errors.ts'
 import { orNever } from './instants.ts'
 import { amountDue, dueUnder, type Invoice, initialLines, isOpen, pricedAt } from './invoices.ts'
 import { isZero, Money } from './money.ts'
@@ -177,7 +177,7 @@ export function changeTerms(order: Order, at: number, terms: OrderTerms): Transi
     set(change, { terms, notBefore: at, remindersFrom: at })
     const free = reissueInitial(change)
     if (terms.startTime !== order.terms.startTime) moveInitial(change)
-    followTerms(change, order.terms)
+    moveDueTimes(change, order.terms)
     if (free === null) return
     const paid = payInvoice(change.order, at, free)
     set(change, paid.order)
@@ -251,7 +251,7 @@ function moveInitial(change: Change): void {
   if (moved > 0) emit(change, 'invoice-modified', { invoice: sequence })
 }
 
-function followTerms(change: Change, before: OrderTerms): void {
+function moveDueTimes(change: Change, before: OrderTerms): void {
   const { order } = change
   const initial = order.invoices.find((invoice) => invoice.type === 'initial' && isOpen(invoice))
   if (initial !== undefined) changeInvoice(change, initial.sequence, dueUnder(initial, before, order.terms))
@@ -281,8 +281,7 @@ function churnTimeOf(
 ): number {
   if (churnTimePolicy === 'now') return at
   if (churnTimePolicy === 'at-next-renewal') {
-    if (periodEnd === null)
-      refuse('churnTimePolicy', 'mismatch', 'requires a subscription with a service period')
+    if (periodEnd === null) refuse('churnTimePolicy', 'mismatch', 'requires an order with a service period')
     return Math.max(periodEnd, at)
   }
   return Math.max(churnTime ?? at, at)
@@ -298,8 +297,4 @@ function reasonOf({
 
 function renews(order: Order): boolean {
   return order.periodEnd !== null && (order.inTrial || !isLastPeriod(order))
-}
-
-function refuse(field: string, code: FieldCode, message: string): never {
-  throw new InvalidFieldsError([{ field, code, message }])
 }

@@ -30,10 +30,10 @@ import {
   issueRenewal,
   mayCharge,
   type Order,
-  releaseQueue,
   set,
   type Transition,
   transition,
+  turnQueueIntoMemo,
   voidAll,
   voidComing,
   withQueue,
@@ -323,7 +323,7 @@ function endTrial(change: Change): void {
     set(change, { status: 'trial-ended' })
     revokePauses(change)
     emit(change, 'subscription-trial-ended')
-    releaseQueue(change)
+    turnQueueIntoMemo(change)
     return
   }
   beginPeriod(change, periodEnd)
@@ -381,7 +381,7 @@ export function complete(change: Change): void {
   set(change, { status: 'completed' })
   revokePauses(change)
   emit(change, 'order-completed')
-  releaseQueue(change)
+  turnQueueIntoMemo(change)
 }
 
 /** Open invoices stay open, without a delinquency time; charges that are not due yet are not made. */
@@ -400,7 +400,7 @@ export function churn(change: Change): void {
   set(change, { periodEnd: null })
   endDelinquency(change)
   emit(change, 'subscription-churned', credit.length === 0 ? {} : { credit })
-  releaseQueue(change)
+  turnQueueIntoMemo(change)
 }
 
 function endDelinquency(change: Change): void {
@@ -426,7 +426,7 @@ function cancelForDelinquency(change: Change): void {
   issueEnding(change)
   set(change, { periodEnd: null })
   endDelinquency(change)
-  releaseQueue(change)
+  turnQueueIntoMemo(change)
 }
 
 /** Returns the next renewal invoice; null when none follows, and while the order is paused or out of service. */

@@ -405,5 +405,7 @@ function changeCharge(
 function openInvoice(order: Order, sequence: number): Invoice {
   const invoice = order.invoices.find((one) => one.sequence === sequence)
   if (invoice !== undefined && isOpen(invoice)) return invoice
-  throw new ConflictError('Only an issued invoice that is not yet paid can be paid.')
+  throw new ConflictError(
+    'The invoice is not open: only one that is unpaid, past due or partially paid can be paid.',
+  )
 }

@@ -3,7 +3,7 @@ import { allocateCredit, type Credit, mergedCredit, withCredit, withoutCredit } 
 import { type DeclinedRenewals, waitsForInstrument } from './dunning.ts'
 import { ConflictError } from './errors.ts'
 import type { EventType } from './event-types.ts'
-import { givenCredit, takenBack, withLess } from './given-credit.ts'
+import { givenCredit, takenBack, withLessCredited } from './given-credit.ts'
 import { LATEST_INSTANT, orNever } from './instants.ts'
 import {
   amountDue,
@@ -384,7 +384,7 @@ export function takeQueue(change: Change, own: readonly InvoiceLine[]): readonly
 }
 
 /** Turns the credit of proration that no invoice of an ended service will use into a credit memo of the customer. */
-export function releaseQueue(change: Change): void {
+export function turnQueueIntoMemo(change: Change): void {
   const ofProration = change.order.queue.filter(({ type }) => type === 'proration')
   const debits = queuedDebits(ofProration)
   const { left } = drawCredits(ofProration, grossAmount(debits).toFixed(), change.order.terms.currency)
@@ -394,14 +394,14 @@ export function releaseQueue(change: Change): void {
 }
 
 /** Takes out of the queue what is for the current period, once nobody is billed for that: its invoice ends unpaid. */
-export function dropCredit(change: Change, sequence: number): void {
+export function dropQueuedLines(change: Change, sequence: number): void {
   const { queue, invoices, rebillNumber, periodStart } = change.order
   const ended = invoices.find((one) => one.sequence === sequence)
   if (ended === undefined || ended.periodNumber !== rebillNumber || periodStart === null) return
   const isKept = (line: InvoiceLine) => line.type !== 'proration' || (line.periodStart ?? 0) < periodStart
   const dropped = queue.filter((line) => !isKept(line))
   if (dropped.length === 0) return
-  const invoicesNow = withLess(change.order, grossAmount(dropped).negated())
+  const invoicesNow = withLessCredited(change.order, grossAmount(dropped).negated())
   set(change, { queue: queue.filter(isKept), invoices: invoicesNow })
 }
 
@@ -427,7 +427,7 @@ export function abandonOne(change: Change, sequence: number): void {
     releaseCredit(change, sequence)
     enqueue(change, returnedLines(invoice.lines))
   }
-  dropCredit(change, sequence)
+  dropQueuedLines(change, sequence)
   changeInvoice(change, sequence, {
     status: 'abandoned',
     abandonedTime: change.at,
@@ -446,7 +446,7 @@ function voidOne(change: Change, sequence: number): void {
   releaseCredit(change, sequence)
   const voided = change.order.invoices.find((one) => one.sequence === sequence)
   enqueue(change, returnedLines(voided?.lines ?? []))
-  dropCredit(change, sequence)
+  dropQueuedLines(change, sequence)
   changeInvoice(change, sequence, {
     status: 'voided',
     voidedTime: change.at,

@@ -4,7 +4,7 @@
  */
 import type { Credit } from './credit-memos.ts'
 import type { Priced } from './discounts.ts'
-import { ConflictError, type FieldCode, type InvalidField, InvalidFieldsError } from './errors.ts'
+import { ConflictError, type InvalidField, refuse } from './errors.ts'
 import { amountDue, type Invoice, type InvoiceLine, pricedAt, shippingLine } from './invoices.ts'
 import { amountProblem, isZero, lineAmount, Money } from './money.ts'
 import { blankOrder, changeInvoice, issue, type Order, type Transition, transition } from './order.ts'
@@ -165,12 +165,7 @@ export function issueInvoice(order: Order, at: number, given: OwnIssue): Transit
 
 function draftOf({ invoices, terms }: Order): Invoice {
   const [invoice] = invoices
-  if (terms.items.length > 0)
-    throw new ConflictError('The invoice belongs to a subscription, which issues it.')
+  if (terms.items.length > 0) throw new ConflictError('The invoice belongs to an order, which issues it.')
   if (invoice?.status === 'draft') return invoice
   throw new ConflictError('Only a draft can be issued.')
-}
-
-function refuse(field: string, code: FieldCode, message: string): never {
-  throw new InvalidFieldsError([{ field, code, message }])
 }

@@ -1,4 +1,4 @@
-import { ConflictError, type FieldCode, InvalidFieldsError } from './errors.ts'
+import { ConflictError, refuse } from './errors.ts'
 import {
   type Change,
   changeInvoice,
@@ -147,8 +147,4 @@ function requireNoOverlap(order: Order, given: Pick<Pause, 'id' | 'effectiveTime
       given.effectiveTime < (pause.endTime ?? Number.POSITIVE_INFINITY),
   )
   if (overlaps) throw new ConflictError('The pause overlaps another pause of the order.')
-}
-
-function refuse(field: string, code: FieldCode, message: string): never {
-  throw new InvalidFieldsError([{ field, code, message }])
 }

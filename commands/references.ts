@@ -18,6 +18,8 @@ export interface References {
   required<T extends TenantRow>(entity: EntityClass<T>, field: string, id: string): Promise<T | null>
   optional<T extends TenantRow>(entity: EntityClass<T>, field: string, id: string | null): Promise<T | null>
   missing<T extends TenantRow>(entity: EntityClass<T>, field: string): void
+  /** As `missing`, for what the caller cannot go on without. @throws InvalidFieldsError with all failures. */
+  refuseMissing<T extends TenantRow>(entity: EntityClass<T>, field: string): never
   fail(field: string, code: FieldCode, message: string): void
   /** @throws InvalidFieldsError when anything failed. */
   check(): void
@@ -41,6 +43,10 @@ export function references({ em, organizationId }: Pick<UnitOfWork, 'em' | 'orga
   return {
     required,
     missing,
+    refuseMissing(entity, field) {
+      missing(entity, field)
+      throw new InvalidFieldsError(failures)
+    },
     optional: async (entity, field, id) => (id === null ? null : await required(entity, field, id)),
     fail: (field, code, message) => void failures.push({ field, code, message }),
     check() {

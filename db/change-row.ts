@@ -3,17 +3,39 @@ import { canonicalJson } from '../billing/canonical-json.ts'
 import { plainAmount } from '../billing/money.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
-/** Increments the revision by one if the change really changed the row. */
+interface RevisedRow {
+  revision: number
+  updatedTime: Date
+}
+
+/** Raises the revision of a row that is changed now. */
+export function raiseRevision(row: RevisedRow, { now }: Pick<UnitOfWork, 'now'>): void {
+  row.revision += 1
+  row.updatedTime = now
+}
+
+/** Raises the revision at the first change in a commit: one commit is one revision. */
+export function raiseRevisionOnce(
+  row: RevisedRow,
+  unit: Pick<UnitOfWork, 'now'>,
+  { changedRows }: { readonly changedRows: Set<object> },
+): void {
+  if (changedRows.has(row)) return
+  changedRows.add(row)
+  raiseRevision(row, unit)
+}
+
+/** Raises the revision if the change really changed the row. */
 export async function changeRow(
   unit: UnitOfWork,
-  row: { revision: number; updatedTime: Date },
+  row: RevisedRow,
   change: () => void | Promise<void>,
 ): Promise<boolean> {
   const before = snapshot(unit, row)
   const { revision } = row
   await change()
   if (snapshot(unit, row) === before) return false
-  // A command that advances the record increments the revision itself; one commit is one revision.
+  // A command that advances the record raises the revision itself; one commit is one revision.
   if (row.revision === revision) row.revision += 1
   // A transaction that began earlier may change the row later.
   if (row.updatedTime < unit.now) row.updatedTime = unit.now

@@ -9,11 +9,11 @@ import { connectionOptions } from './connection.ts'
 import { ORGANIZATION_SETTING } from './organization-scope.ts'
 import { composedStatement, statement } from './statement.ts'
 
-/** Held to one organization; it cannot reach the books of the test gateway. */
+/** Held to one organization; it cannot reach the ledger of the test gateway. */
 export const API_ROLE = 'billing_api'
 /** Sees every organization. */
 const WORKER_ROLE = 'billing_worker'
-/** The test gateway stands for a system of its own: its books and nothing else. */
+/** The test gateway stands for a system of its own: its ledger and nothing else. */
 const TEST_GATEWAY_ROLE = 'billing_test_gateway'
 const ROLES = [API_ROLE, WORKER_ROLE, TEST_GATEWAY_ROLE]
 

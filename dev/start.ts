@@ -83,7 +83,7 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
     metrics,
     log,
     // The delay lets the log line out first; the local services end by themselves.
-    onStanding: () => void setTimeout(() => process.exit(70), 1_000),
+    onStalled: () => void setTimeout(() => process.exit(70), 1_000),
   })
   onDrain(worker.stop)
   const readiness = createReadiness({

@@ -1,5 +1,5 @@
 /** States what an invoice for value added tax has to state (decisions 6.3). */
-import { setImmediate as breath } from 'node:timers/promises'
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import PDFDocument from 'pdfkit'
 import type { Contact } from '../billing/contacts.ts'
 import { currencyExponent, Money } from '../billing/money.ts'
@@ -289,7 +289,7 @@ async function writeLines(page: Page, invoice: InvoiceDocument): Promise<void> {
   page.require(60)
   writeTitles()
   for (const line of invoice.lines) {
-    await breath()
+    await yieldToOthers()
     const period = periodText(line, invoice.issuer.timeZone)
     const width = columns[0]?.width ?? 0
     const height = heightOf(line.description, width) + (period === null ? 0 : heightOf(period, width, 8))

@@ -112,7 +112,9 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
       keyOf('setup', requestId),
     )
     if (status !== 'succeeded') {
-      throw new CardRefusedError('The card needs its owner: enter it in the form of the payment provider.')
+      throw new CardRefusedError(
+        'The bank wants the cardholder to approve the card: enter it in the form of the payment provider.',
+      )
     }
     return `${customer}/${paymentMethod}`
   }

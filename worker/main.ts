@@ -45,7 +45,7 @@ await runProcess(async ({ stopping, onDrain }) => {
     metrics,
     log,
     // The delay lets the log line out first.
-    onStanding: () => void setTimeout(() => process.exit(70), 1_000),
+    onStalled: () => void setTimeout(() => process.exit(70), 1_000),
   })
   onDrain(worker.stop)
   const readiness = createReadiness({

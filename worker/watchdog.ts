@@ -8,7 +8,7 @@ export interface Watch {
 export interface Watchdog {
   watch(name: string): Watch
   /** Returns the names of work without progress for `limit` ticks. */
-  standing(): string[]
+  stalled(): string[]
   stop(): void
 }
 
@@ -16,15 +16,15 @@ export interface WatchdogOptions {
   /** Ticks without progress after which work counts as stalled. */
   readonly limit?: number
   readonly tick?: number
-  readonly onStanding: (name: string) => void
+  readonly onStalled: (name: string) => void
 }
 
-export function startWatchdog({ limit = 30, tick = 1_000, onStanding }: WatchdogOptions): Watchdog {
+export function startWatchdog({ limit = 30, tick = 1_000, onStalled }: WatchdogOptions): Watchdog {
   const watched = new Map<object, { readonly name: string; ticks: number }>()
   const timer = setInterval(() => {
     for (const work of watched.values()) {
       work.ticks += 1
-      if (work.ticks === limit) onStanding(work.name)
+      if (work.ticks === limit) onStalled(work.name)
     }
   }, tick).unref()
   return {
@@ -41,7 +41,7 @@ export function startWatchdog({ limit = 30, tick = 1_000, onStanding }: Watchdog
         },
       }
     },
-    standing: () => [...watched.values()].filter(({ ticks }) => ticks >= limit).map(({ name }) => name),
+    stalled: () => [...watched.values()].filter(({ ticks }) => ticks >= limit).map(({ name }) => name),
     stop: () => clearInterval(timer),
   }
 }

@@ -59,7 +59,7 @@ export interface WorkerDependencies {
   readonly metrics: Metrics
   readonly log: Logger
   /** Called when a loop has made no progress for thirty seconds: the process should exit. */
-  readonly onStanding?: (loop: string) => void
+  readonly onStalled?: (loop: string) => void
 }
 
 const TEMPORAL_TIMEOUT = 2_000
@@ -75,18 +75,8 @@ export interface RunningWorker {
 
 /** Starts a worker at once. While Temporal is unavailable it delivers events and waits. */
 export function startWorker(dependencies: WorkerDependencies): RunningWorker {
-  const {
-    config,
-    orm,
-    databaseUrl,
-    temporal,
-    vault,
-    installation,
-    workflowBundle,
-    metrics,
-    log,
-    onStanding,
-  } = dependencies
+  const { config, orm, databaseUrl, temporal, vault, installation, workflowBundle, metrics, log, onStalled } =
+    dependencies
   const em = () => orm.em.fork()
   const now = () => Date.now()
   const queue = taskQueue(installation.id)
@@ -112,9 +102,9 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   }
 
   const watchdog = startWatchdog({
-    onStanding(name) {
+    onStalled(name) {
       log.fatal({ loop: name }, 'work has made no progress for thirty seconds')
-      onStanding?.(name)
+      onStalled?.(name)
     },
   })
   // Only raw statements: no entity is kept from one iteration to the next.
@@ -194,8 +184,8 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
     ready: polling.ready,
     required: {
       async loops() {
-        const standing = watchdog.standing()
-        return standing.length === 0 ? null : `without progress: ${standing.join(', ')}`
+        const stalled = watchdog.stalled()
+        return stalled.length === 0 ? null : `without progress: ${stalled.join(', ')}`
       },
     },
     checks: {

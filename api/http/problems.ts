@@ -87,13 +87,13 @@ export const PROBLEMS = {
     status: 422,
     title: 'Idempotency key already used',
     meaning:
-      'The `Idempotency-Key` was used for a request with a different body. Use a new key for each new request.',
+      'The `Idempotency-Key` was used for another request: one with another path, another body or other permissions of its credential. Use a new key for each new request.',
   },
   'rate-limit-exceeded': {
     status: 429,
     title: 'Too many requests',
     meaning:
-      'The organization has exceeded its rate limit, or a username was tried with wrong passwords too often, and the request was not processed. Send it again after the time in `X-RateLimit-Retry-After` (Unix seconds).',
+      'A limit was exceeded, and the request was not processed: of requests, of documents being made at the same time, or of sign-ins with a wrong password. Send it again after the time in `X-RateLimit-Retry-After` (Unix seconds).',
   },
   'request-header-too-large': {
     status: 431,

@@ -28,11 +28,14 @@ export interface Caller {
 }
 
 export interface RateLimit {
-  /** Counts a write against the organization. Forms that a browser holds first count against their shared tenth. */
+  /**
+   * Counts a write against the limit of the organization. A write by a form that a browser holds counts against the
+   * browsers' shared tenth, and, unless that is exceeded, against the limit of the organization too.
+   */
   countWrite(caller: Caller): Promise<Usage>
   /** Counts a write that was refused to the credential, against this credential alone. */
   countRefused(caller: Caller): Promise<Usage>
-  /** Counts a read as a write. */
+  /** Counts a read by the same rules, against the limit of reads. */
   countRead(caller: Caller): Promise<Usage>
   close(): Promise<void>
 }
@@ -134,11 +137,11 @@ export function rateHeaders({ limit, remaining, window, until }: Usage): Record<
   }
 }
 
-export function requireWithinLimit({ limit, isExceeded, until }: Usage, now: Date): void {
+export function requireWithinLimit({ limit, window, isExceeded, until }: Usage, now: Date): void {
   if (!isExceeded) return
   throw new Problem(
     'rate-limit-exceeded',
-    `The organization has exceeded its limit of ${limit} requests per window.`,
+    `The limit of ${limit} requests in ${window} seconds has been exceeded.`,
     { headers: retryHeaders(until, now) },
   )
 }

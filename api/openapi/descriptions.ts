@@ -118,7 +118,7 @@ const OWN: Readonly<Record<string, string>> = {
     'The response has the outcome: `approved`, `declined`, or `unknown` while the gateway has not answered. A repetition under an `Idempotency-Key` continues the same transaction and moves no money twice. Use the test cards of the README in the sandbox.',
   PatchTransaction: 'Only `description` and `customFields` can be changed.',
   PostTransactionRefund:
-    'The response is the refund, a transaction of its own. Only an approved sale can be refunded (409), up to its refundable amount (422).',
+    'The response is the refund, a transaction of its own. Only an approved sale or capture can be refunded (409), up to its refundable amount (422).',
   PostTransactionQuery:
     'The outcome is recorded if the transaction waits for it. A request that the gateway never received is `never-sent` once it can no longer be sent. The response is 502 if the gateway does not respond.',
   PostGatewayAccount: 'The provider is asked whether it accepts the credentials (422 if it does not).',
@@ -136,7 +136,7 @@ const OWN: Readonly<Record<string, string>> = {
   PostGatewayAccountNotification:
     'The URL for the webhook at the payment provider, whose signing secret is `credentials.webhookSecret` of the account. Events are stored before the response, and processed once: outcomes of charges and refunds, disputes, refunds made at the provider, and cards that a bank has renewed. A signature that is wrong or older than five minutes is 400. An account without a `webhookSecret` is 409.',
   DeleteCustomer:
-    'A customer with orders, transactions or payment instruments cannot be deleted (409), unless `targetCustomerId` names a customer that takes over all records.',
+    'A customer with orders, invoices, credit memos, coupon redemptions, transactions or payment instruments cannot be deleted (409), unless `targetCustomerId` names a customer that takes over all records.',
   GetCustomerLeadSource: 'The response is 404 if the customer has none. `original` is the first one.',
   PutCustomerLeadSource: 'The response is 201, whether or not the customer had a lead source.',
   PatchTag: 'Customers keep the tag under its new name.',
@@ -174,25 +174,26 @@ const OWN: Readonly<Record<string, string>> = {
   PostOrderPreview: 'The order would begin now. Nothing is saved.',
   PostSubscriptionChangeItems:
     'The order has to be pending or in service. A credit waits in `lineItems` for the next invoice; what is owed is invoiced and charged at once.',
-  PostSubscriptionVoid: 'Only a pending order can be voided; any other is canceled.',
+  PostSubscriptionVoid: 'Only a pending order can be voided (409). Cancel an order in service instead.',
   GetSubscriptionUpcomingInvoice: 'The response is 404 if the order has no next invoice.',
   PostSubscriptionFastForward:
     "Everything that is due until the new time happens in order, with its events. An order's clock never goes back. The response is 202 if it takes longer than ten seconds.",
   PostWebhookRecovery:
     'Each delivery whose attempts failed gets one attempt more, at once; the schedule of those that are retried goes on beside it.',
   PostSubscriptionCancellation:
-    'Without a `churnTime` in the future the service ends immediately. Otherwise it lasts until then, and the cancellation can be undone by a reactivation.',
+    'The service ends at `churnTime`, or as `churnTimePolicy` says; with neither, or at a time that has passed, it ends immediately. Until it ends, a reactivation undoes the cancellation. A draft cancels nothing until it is confirmed.',
   PatchSubscriptionCancellation: 'A canceled order keeps what the body does not name.',
   DeleteSubscriptionCancellation: 'The order goes on. A cancellation that has ended the service stays (409).',
-  PutSubscriptionPause: 'Only the end of a pause can be changed.',
-  DeleteSubscriptionPause: 'An active pause ends and the order resumes; a pending one is revoked.',
+  PutSubscriptionPause:
+    'A pause that has not begun can be changed as a whole. Once it has begun, its start is fixed (409); once it has ended, only `pausedBy` and `description` can be changed.',
+  DeleteSubscriptionPause: 'An ongoing pause ends and the order resumes; a pending one is revoked.',
   PostSubscriptionReactivation: 'Only a canceled or churned order can be reactivated.',
   PostSubscriptionUpcomingInvoiceIssue:
-    'The invoice of the next period is issued before its time, and charged when the period begins. A subscription that is billed at the end of each period has none (409).',
+    'The invoice of the next period is issued before its time, and charged when the period begins. An order that is billed at the end of each period has none (409).',
   PostSubscriptionUpcomingInvoicesIssue:
-    "The path names an invoice of the subscription's upcoming invoices. It is issued before its time, and charged when its period begins. One that has been issued or has changed places with another is not found (404).",
+    "The path names one of the order's upcoming invoices. It is issued before its time, and charged when its period begins. One that has been issued or has changed places with another is not found (404).",
   PostSubscriptionInterimInvoice:
-    'The invoice has what `lineItems` of the subscription hold, and is charged at once. Credits are used as far as it can bear them. If nothing that is owed is queued, 409.',
+    'The invoice has what `lineItems` of the order hold, and is charged at once. Credits are used as far as it can bear them. If no charge is queued, 409.',
   PostCreditMemoRefund:
     'What no invoice uses goes back by refunds of sales to the customer: those for its invoice first, then the newest. If they do not come to it, 409. A refund that is declined returns its amount to the credit memo.',
   PatchCreditMemo: 'Amounts can be changed only while no invoice uses the credit memo.',
@@ -206,9 +207,9 @@ const OWN: Readonly<Record<string, string>> = {
     'The invoice gets its number and its parties, and uses the credit balance of the customer. Only a draft of your own with items can be issued (409).',
   PostInvoiceRecalculation: 'Only a draft of your own can be recalculated (409).',
   PostInvoiceTransaction:
-    'An approved sale to the customer pays the invoice with what no other invoice uses of it, and what was not refunded. The rest of the sale stays to be applied or refunded.',
+    'An approved sale or capture of the customer pays the invoice with what no other invoice uses of it, and what was not refunded. The rest of it stays to be applied or refunded.',
   PostInvoiceVoid: 'Only an unpaid or past-due invoice can be voided.',
-  GetInvoiceTransactionAllocationCollection: 'Approved sales, oldest first.',
+  GetInvoiceTransactionAllocationCollection: 'Approved sales and captures, oldest first.',
   StorefrontPutAccount:
     'Changes the e-mail address, names, address and default card of the customer. Grant it only to browsers that may redirect mail.',
   StorefrontPostPaymentInstrument: 'Adds a card of the customer. The payment token is consumed.',

@@ -407,9 +407,10 @@ const PROBLEM_EXAMPLES: Readonly<
     ],
   },
   'idempotency-key-reused': {
-    detail: 'The Idempotency-Key was already used for a request with a different body.',
+    detail:
+      'The Idempotency-Key was already used for another request: one with another path, another body or other permissions of its credential.',
   },
-  'rate-limit-exceeded': { detail: 'The organization has exceeded its limit of 3000 requests per window.' },
+  'rate-limit-exceeded': { detail: 'The limit of 3000 requests in 600 seconds has been exceeded.' },
   'internal-error': { detail: 'The request could not be completed.' },
   unavailable: { detail: 'The database cannot be reached.' },
 }

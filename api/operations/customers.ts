@@ -93,8 +93,8 @@ export const customerWriter: Writer<CustomerRow, Customer> = {
 }
 
 /**
- * 409 while the customer has an order, a transaction or an instrument. Credentials and tokens end. With
- * `targetCustomerId`, records move to that customer instead.
+ * 409 while the customer has an order, an invoice, a credit memo, a coupon redemption, a transaction or a payment
+ * instrument. Credentials and tokens end. With `targetCustomerId`, records move to that customer instead.
  */
 export async function deleteCustomer(context: OperationContext): Promise<OperationResponse> {
   const { targetCustomerId } = context.query

@@ -6,19 +6,19 @@ import { issueInterim, issueUpcoming } from '../../billing/invoice-commands.ts'
 import type { Transition } from '../../billing/order.ts'
 import {
   actOnOrder,
-  changePause,
-  endPause,
+  endOrRevokePause,
   type PauseChange,
   pauseSubscription,
   reactivateSubscription,
+  updatePause,
   voidSubscription,
 } from '../../commands/orders/act-on-order.ts'
 import { lockSubscription } from '../../commands/orders/advance-order.ts'
 import {
   type CancellationChange,
-  changeCancellation,
   createCancellation,
   revokeCancellation,
+  updateCancellation,
 } from '../../commands/orders/cancel-order.ts'
 import type { OrderRecord } from '../../commands/orders/order-record.ts'
 import { changeRow } from '../../db/change-row.ts'
@@ -87,7 +87,7 @@ export const cancellationWriter: Writer<CancellationRow, SubscriptionCancellatio
   lock: (unit, id) => lockOfOrder(unit, CancellationRow, id),
   lockOwner: (unit, { subscriptionId }) => lockSubscription(unit, subscriptionId),
   create: (unit, id, body) => createCancellation(unit, id, cancellationOf(body, null)),
-  update: (unit, row, body) => changeCancellation(unit, row, cancellationOf(body, row)),
+  update: (unit, row, body) => updateCancellation(unit, row, cancellationOf(body, row)),
 }
 
 function cancellationOf(body: SubscriptionCancellation, row: CancellationRow | null): CancellationChange {
@@ -125,7 +125,7 @@ export const pauseWriter: Writer<PauseRow, SubscriptionPause> = {
   lock: (unit, id) => lockOfOrder(unit, PauseRow, id),
   lockOwner: (unit, { subscriptionId }) => lockSubscription(unit, subscriptionId),
   create: (unit, id, body) => pauseSubscription(unit, id, pauseOf(unit, body, null)),
-  update: (unit, row, body) => changePause(unit, row, pauseOf(unit, body, row)),
+  update: (unit, row, body) => updatePause(unit, row, pauseOf(unit, body, row)),
 }
 
 function pauseOf({ now }: UnitOfWork, body: SubscriptionPause, row: PauseRow | null): PauseChange {
@@ -191,7 +191,7 @@ export async function patchCancellation(context: OperationContext): Promise<Oper
       context.has(name),
     )
     const merged = { ...stored, ...Object.fromEntries(given) }
-    await changeRow(unit, row, () => changeCancellation(unit, row, cancellationOf(merged, row)))
+    await changeRow(unit, row, () => updateCancellation(unit, row, cancellationOf(merged, row)))
     return await respondWith(context, cancellations, row)
   })
 }
@@ -211,7 +211,7 @@ export async function deletePause(context: OperationContext): Promise<OperationR
   return await context.commit(async (unit) => {
     const row = await lockedAction(context, unit, pauses)
     requirePreconditions(context.preconditions, row.revision)
-    await endPause(unit, row)
+    await endOrRevokePause(unit, row)
     return {}
   })
 }

@@ -123,7 +123,7 @@ const CouponRestriction = Type.Object(
         }),
       ),
     ),
-    subscriptionIds: ids('Subscriptions whose invoices are discounted.'),
+    subscriptionIds: ids('Orders whose invoices are discounted.'),
     customerIds: ids('Customers who can redeem the coupon.'),
     countries: OmittedWhenUnknown(
       Type.Optional(
@@ -211,7 +211,7 @@ export const CouponRedemption = Type.Object(
     couponId: Id('Coupon that is redeemed.'),
     customerId: Id('Customer who redeems it.'),
     additionalRestrictions: restrictions(
-      'Restrictions of this redemption, beside those of the coupon. One that is restricted to a single subscription is one of the coupons of that; another is for all subscriptions of the customer.',
+      'Restrictions of this redemption, beside those of the coupon. One that is restricted to a single order is one of the coupons of that order; another is for all orders of the customer.',
     ),
     canceledTime: ReadOnly(OrNull(Instant('When the redemption was canceled. If null, it is in force.'))),
   },

@@ -155,10 +155,10 @@ export const Transaction = Type.Object(
     childTransactions: Ids(
       'Ids of the refunds of a sale or capture, or of the captures and voids of an authorization, oldest first.',
     ),
-    subscriptionIds: Ids('Ids of the subscriptions whose invoices are paid.'),
+    subscriptionIds: Ids('Ids of the orders whose invoices are paid.'),
     planIds: Ids('Ids of the plans on these invoices.'),
-    orderId: ReadOnly(OrNull(Id('First of the subscriptions.'))),
-    isRebill: ReadOnly(Type.Boolean({ description: 'Whether the first invoice renews a subscription.' })),
+    orderId: ReadOnly(OrNull(Id('First of the orders.'))),
+    isRebill: ReadOnly(Type.Boolean({ description: 'Whether the first invoice renews an order.' })),
     rebillNumber: ReadOnly(
       OrNull(
         Type.Integer({

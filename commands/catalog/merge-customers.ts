@@ -1,4 +1,5 @@
 import { InvalidFieldsError } from '../../billing/errors.ts'
+import { raiseRevision } from '../../db/change-row.ts'
 import { Customer } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { statement } from '../../db/statement.ts'
@@ -83,8 +84,7 @@ export async function mergeCustomers(unit: UnitOfWork, duplicate: Customer, targ
   target.defaultPaymentInstrumentId ??= duplicate.defaultPaymentInstrumentId ?? null
   const known = new Set(target.tags.map(({ id }) => id))
   target.tags = [...target.tags, ...duplicate.tags.filter(({ id }) => !known.has(id))]
-  target.revision += 1
-  target.updatedTime = now
+  raiseRevision(target, unit)
   em.remove(duplicate)
   await em.flush()
   // Its figures now include the moved records.

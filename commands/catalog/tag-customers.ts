@@ -1,6 +1,7 @@
 /** A customer holds a copy of its tags, so that reads and events need no other row. */
 import { LockMode } from '@mikro-orm/core'
 import { InvalidFieldsError } from '../../billing/errors.ts'
+import { raiseRevision } from '../../db/change-row.ts'
 import { Customer, Tag } from '../../db/entities/index.ts'
 import { lockOrganization } from '../../db/organization-lock.ts'
 import { statement } from '../../db/statement.ts'
@@ -74,8 +75,7 @@ export async function tagCustomers(
     customer.tags = isAdded
       ? [...customer.tags, { id, name, type: 'customer' }]
       : customer.tags.filter((tag) => tag.id !== id)
-    customer.revision += 1
-    customer.updatedTime = now
+    raiseRevision(customer, unit)
     unit.emit(customerEvent(customer, 'customer-updated', unit))
     const [type, said] = isAdded ? ['customer-tagged', 'added'] : ['customer-untagged', 'removed']
     const message = `Customer ${customer.id}: tag ${name} ${said}.`

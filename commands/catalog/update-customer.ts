@@ -1,4 +1,5 @@
 import { canonicalJson } from '../../billing/canonical-json.ts'
+import { raiseRevision } from '../../db/change-row.ts'
 import type { Customer } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { customerEvent } from '../../events/customer-events.ts'
@@ -60,8 +61,7 @@ export function setLeadSource(
   customer.originalLeadSource ??= leadSource
   customer.leadSourceCreatedTime ??= unit.now
   customer.leadSourceUpdatedTime = unit.now
-  customer.revision += 1
-  customer.updatedTime = unit.now
+  raiseRevision(customer, unit)
   unit.emit(customerEvent(customer, 'lead-source-changed', unit))
   const said = leadSource === null ? 'removed' : 'changed'
   const message = `Customer ${customer.id}: lead source ${said}.`

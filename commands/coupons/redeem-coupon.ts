@@ -1,5 +1,6 @@
 import { LockMode } from '@mikro-orm/core'
 import type { CouponRestriction } from '../../billing/coupons.ts'
+import { raiseRevision } from '../../db/change-row.ts'
 import { Coupon, CouponRedemption } from '../../db/entities/index.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -59,8 +60,7 @@ export function redeem(
     canceledTime: null,
   })
   coupon.redemptionsCount += 1
-  coupon.revision += 1
-  coupon.updatedTime = unit.now
+  raiseRevision(coupon, unit)
   const about = { redemptionId: id, customerId, websiteId: order?.websiteId ?? null }
   unit.emit(couponEvent(coupon, 'coupon-redeemed', unit, about))
   unit.addTimelineEntry(couponEntry('coupon-redeemed', redemption, unit.now))
@@ -79,8 +79,7 @@ export async function cancelRedemptions(
   const coupons = await em.find(Coupon, { organizationId, id: { $in: ids } })
   for (const redemption of redemptions) {
     redemption.canceledTime = now
-    redemption.revision += 1
-    redemption.updatedTime = now
+    raiseRevision(redemption, unit)
     const { id: redemptionId, customerId } = redemption
     const coupon = coupons.find(({ id }) => id === redemption.couponId)
     if (coupon === undefined) continue

@@ -6,6 +6,7 @@ import {
   couponStatus,
 } from '../../billing/coupons.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
+import { raiseRevision } from '../../db/change-row.ts'
 import { Coupon } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { couponEvent } from '../../events/coupon-events.ts'
@@ -89,8 +90,7 @@ export function advanceCoupon(unit: UnitOfWork, coupon: Coupon, instant: number)
     const due = couponDeadline(coupon)
     if (due === null || due.getTime() > instant) return due?.getTime() ?? null
     coupon.status = coupon.status === 'draft' ? 'issued' : 'expired'
-    coupon.revision += 1
-    coupon.updatedTime = unit.now
+    raiseRevision(coupon, unit)
     unit.emit(couponEvent(coupon, coupon.status === 'issued' ? 'coupon-issued' : 'coupon-expired', unit))
   }
 }

@@ -3,6 +3,7 @@ import { creditMemoStatus } from '../../billing/credit-memos.ts'
 import { ConflictError } from '../../billing/errors.ts'
 import { isZero, Money, plainAmount } from '../../billing/money.ts'
 import { type Parts, refundable, sharesOf, withReserved } from '../../billing/refund-shares.ts'
+import { raiseRevision } from '../../db/change-row.ts'
 import { type CreditMemo, Customer, Transaction } from '../../db/entities/index.ts'
 import { MONEY_TAKEN } from '../../db/entities/transaction.ts'
 import { lockRow } from '../../db/lock-row.ts'
@@ -11,7 +12,6 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { creditMemoEvent } from '../../events/credit-memo-events.ts'
 import { creditEntry } from '../../events/timeline.ts'
 import { addRefund, owedOf, paidOf, refundsOf } from '../payments/refund-sales.ts'
-import { incrementRevision } from '../payments/transaction-members.ts'
 
 /**
  * Begins refunds of what a locked memo has left: of the sales for its invoice, then of those for its order, then of the
@@ -39,7 +39,7 @@ export async function refundCreditMemo(unit: UnitOfWork, memo: CreditMemo): Prom
       requestId: `${sale.requestId}/${memo.id}/${sale.refundsBegun}`,
       creditMemoId: memo.id,
     })
-    incrementRevision(sale, unit)
+    raiseRevision(sale, unit)
     memo.transactionAllocations = [...memo.transactionAllocations, { transactionId: refund.id, amount }]
   }
   if (!open.isZero()) {
@@ -79,8 +79,7 @@ export async function returnRefund(unit: UnitOfWork, memo: CreditMemo, refund: T
   memo.transactionAllocations = left
   memo.unusedAmount = new Money(memo.unusedAmount).plus(refund.amount).toFixed()
   memo.status = creditMemoStatus(memo.totalAmount, memo.unusedAmount)
-  memo.revision += 1
-  memo.updatedTime = time
+  raiseRevision(memo, unit)
   const customer = await unit.em.findOne(Customer, { organizationId, id: memo.customerId })
   unit.emit(
     creditMemoEvent(memo, 'credit-memo-modified', { time, baseUrl, websiteId: customer?.websiteId ?? null }),
@@ -101,15 +100,14 @@ export async function retakeRefund(unit: UnitOfWork, memo: CreditMemo, refund: T
     memo.transactionAllocations = [...memo.transactionAllocations, allocation]
     memo.unusedAmount = new Money(memo.unusedAmount).minus(taken).toFixed()
     memo.status = creditMemoStatus(memo.totalAmount, memo.unusedAmount)
-    memo.revision += 1
-    memo.updatedTime = time
+    raiseRevision(memo, unit)
     const customer = await unit.em.findOne(Customer, { organizationId, id: memo.customerId })
     const websiteId = customer?.websiteId ?? null
     unit.emit(creditMemoEvent(memo, 'credit-memo-modified', { time, baseUrl, websiteId }))
   }
   const entry = creditEntry('credit-memo-modified', memo, { time, cause: 'payment' })
   const used = new Money(refund.amount).minus(taken)
-  const shortfall = ` The refund ${refund.id} was approved late: ${used.toFixed()} ${memo.currency} of it were used already.`
+  const shortfall = ` The refund ${refund.id} was approved late: ${used.toFixed()} ${memo.currency} of it had been used already.`
   unit.addTimelineEntry(used.isZero() ? entry : { ...entry, message: `${entry.message}${shortfall}` })
 }
 

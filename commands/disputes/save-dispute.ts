@@ -8,6 +8,7 @@ import {
 } from '../../billing/disputes.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
 import { amountOf, amountProblem } from '../../billing/money.ts'
+import { raiseRevision } from '../../db/change-row.ts'
 import { Dispute, type Subscription, Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { statement } from '../../db/statement.ts'
@@ -150,8 +151,7 @@ export async function advanceDispute(
   if (time === null || time.getTime() > instant) return time?.getTime() ?? null
   dispute.status = 'lost'
   dispute.resolvedTime = resolutionTime(dispute.status, null, time)
-  dispute.revision += 1
-  dispute.updatedTime = unit.now
+  raiseRevision(dispute, unit)
   await markDisputed(unit, await salesOf(unit, dispute.transactionId))
   await emitDisputeEvent(unit, dispute, 'dispute-modified', { time, cause: 'deadline' })
   unit.addTimelineEntry(disputeEntry(dispute, false, time, 'deadline'))

@@ -1,4 +1,4 @@
-import { ConflictError, type FieldCode, InvalidFieldsError } from '../../billing/errors.ts'
+import { ConflictError, refuse } from '../../billing/errors.ts'
 import { amountDue, isOpen } from '../../billing/invoices.ts'
 import { amountProblem, isZero, Money } from '../../billing/money.ts'
 import { requireNoCharge } from '../../billing/order-payments.ts'
@@ -24,7 +24,9 @@ export async function applyTransaction(
   const [invoice] = await lockInvoices(unit, [invoiceId], (row) => orderInstant(unit, row))
   const state = invoice?.record.order.invoices.find(({ sequence }) => sequence === invoice.sequence)
   if (invoice === undefined || state === undefined || !isOpen(state))
-    throw new ConflictError('Only an issued invoice that is not yet paid can be paid.')
+    throw new ConflictError(
+      'The invoice is not open: only one that is unpaid, past due or partially paid can be paid.',
+    )
   requireNoCharge(state)
   const { customerId, currency } = invoice.row
   const field = 'transactionId'
@@ -48,8 +50,4 @@ export async function applyTransaction(
     refuse('amount', 'out-of-range', `must not exceed what the transaction has left: ${left}`)
   await payFromRest(unit, sale, invoice, used)
   return invoice.row
-}
-
-function refuse(field: string, code: FieldCode, message: string): never {
-  throw new InvalidFieldsError([{ field, code, message }])
 }

@@ -5,20 +5,20 @@ import { isZero } from '../../billing/money.ts'
 import type { Order, Transition } from '../../billing/order.ts'
 import { advanceThrough } from '../../billing/order-lifecycle.ts'
 import { OWN_SEQUENCE, ownInvoice, ownTerms } from '../../billing/own-invoices.ts'
+import { raiseRevisionOnce } from '../../db/change-row.ts'
 import type { Invoice, Transaction } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { readChargeTerms, UNCHARGED } from '../orders/choose-instrument.ts'
 import { lockCredit, writeCredit } from '../orders/credit.ts'
 import { eventTime } from '../orders/event-time.ts'
 import type { TaxedOrder } from '../orders/order-taxes.ts'
-import { creditOf, invoiceOf } from '../orders/rows-to-order.ts'
+import { creditOfMemo, invoiceOf } from '../orders/rows-to-order.ts'
 import { refundUndelivered } from '../payments/refund-sales.ts'
 import type { InvoicesRecord } from './invoices-record.ts'
 import {
   emitInvoiceEvent,
-  incrementRevision,
   invoiceColumns,
-  numberIssued,
+  numberIfIssued,
   showsChange,
   unreportedChanges,
 } from './write-invoice.ts'
@@ -48,7 +48,7 @@ export async function loadOwnInvoice(
     order: ownInvoice(
       invoiceOf(row),
       terms,
-      memos.map((memo) => creditOf(memo, null)),
+      memos.map((memo) => creditOfMemo(memo, null)),
     ),
     charging,
     creditMemos: new Map(memos.map((memo) => [memo.id, memo])),
@@ -78,9 +78,9 @@ export function applyOwnTransitions(
     const [was, state] = [stateOf(record.order), stateOf(made.order)]
     record.order = made.order
     if (was === state && made.events.length === 0) continue
-    if (showsChange(was, state)) incrementRevision(unit, record, row)
+    if (showsChange(was, state)) raiseRevisionOnce(row, unit, record)
     Object.assign(row, invoiceColumns(state, row.lines))
-    numberIssued(unit, row)
+    numberIfIssued(unit, row)
     const isVoided = state.status === 'voided' && was.status !== 'voided'
     if (isVoided && !isZero(state.amountPaid)) record.toRefund.add(OWN_SEQUENCE)
     const [time, { cause }] = [eventTime(row, made.at), made]

@@ -119,9 +119,7 @@ export function emitDraft(
 
 function requireOwnDraft({ subscriptionId, status }: Invoice): void {
   if (subscriptionId != null)
-    throw new ConflictError(
-      'The invoice belongs to a subscription. Only an invoice of your own can be changed.',
-    )
+    throw new ConflictError('The invoice belongs to an order. Only an invoice of your own can be changed.')
   if (status !== 'draft') throw new ConflictError('The invoice has been issued. Only a draft can be changed.')
 }
 

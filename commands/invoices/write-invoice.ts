@@ -132,20 +132,8 @@ export function emitInvoiceEvent(
   unit.addTimelineEntry(orderEntry(type, about, time, cause))
 }
 
-export function numberIssued(unit: UnitOfWork, invoice: Invoice): void {
+export function numberIfIssued(unit: UnitOfWork, invoice: Invoice): void {
   if (invoice.issuedTime != null && invoice.invoiceNumber == null) unit.issue(invoice)
-}
-
-/** One commit is one revision. */
-export function incrementRevision(
-  unit: UnitOfWork,
-  { changedRows }: { readonly changedRows: Set<object> },
-  row: { revision: number; updatedTime: Date },
-): void {
-  if (changedRows.has(row)) return
-  changedRows.add(row)
-  row.revision += 1
-  row.updatedTime = unit.now
 }
 
 function date(instant: number | null): Date | null {

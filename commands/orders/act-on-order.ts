@@ -110,13 +110,13 @@ export async function pauseSubscription(
 }
 
 /** Changes a pause's times until it has ended, the rest at any time. Throws InvalidFieldsError, ConflictError. */
-export async function changePause(
+export async function updatePause(
   unit: UnitOfWork,
   pause: SubscriptionPause,
   given: PauseChange,
 ): Promise<void> {
   if (given.subscriptionId !== pause.subscriptionId) {
-    throw new ConflictError('The subscription of a pause cannot be changed.')
+    throw new ConflictError('The order of a pause cannot be changed.')
   }
   const row = await requiredOrder(unit, pause.subscriptionId)
   const isSame =
@@ -140,7 +140,7 @@ export async function changePause(
 }
 
 /** Resumes the order, or revokes a scheduled pause. Throws ConflictError when the pause has ended. */
-export async function endPause(unit: UnitOfWork, pause: SubscriptionPause): Promise<void> {
+export async function endOrRevokePause(unit: UnitOfWork, pause: SubscriptionPause): Promise<void> {
   const row = await requiredOrder(unit, pause.subscriptionId)
   await actOnOrder(unit, row, ({ order }, instant) => removePause(order, instant, pause.id))
 }
@@ -149,8 +149,5 @@ export async function endPause(unit: UnitOfWork, pause: SubscriptionPause): Prom
 export async function requiredOrder(unit: UnitOfWork, subscriptionId: string): Promise<Subscription> {
   const row = await lockSubscription(unit, subscriptionId)
   if (row !== null) return row
-  const found = references(unit)
-  found.missing(Subscription, 'subscriptionId')
-  found.check()
-  throw new ConflictError('The order does not exist.')
+  return references(unit).refuseMissing(Subscription, 'subscriptionId')
 }

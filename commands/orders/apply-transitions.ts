@@ -11,6 +11,7 @@ import {
 } from '../../billing/order.ts'
 import { monthlyRecurringRevenue } from '../../billing/recurring-revenue.ts'
 import { nextReminder, type ReminderKind } from '../../billing/reminders.ts'
+import { raiseRevisionOnce } from '../../db/change-row.ts'
 import { Invoice, type Subscription, SubscriptionPause, type Transaction } from '../../db/entities/index.ts'
 import { newId } from '../../db/new-id.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -19,9 +20,8 @@ import { invoiceEvent, subscriptionEvent } from '../../events/order-events.ts'
 import { discountEntry, orderEntry } from '../../events/timeline.ts'
 import {
   emitInvoiceEvent,
-  incrementRevision,
   invoiceColumns,
-  numberIssued,
+  numberIfIssued,
   showsChange,
   unreportedChanges,
 } from '../invoices/write-invoice.ts'
@@ -43,7 +43,7 @@ export function applyTransitions(
   for (const transition of transitions) {
     if (transition.order === record.order && transition.events.length === 0) continue
     const before = record.order
-    if (publicFields(before) !== publicFields(transition.order)) incrementRevision(unit, record, record.row)
+    if (publicFields(before) !== publicFields(transition.order)) raiseRevisionOnce(record.row, unit, record)
     record.order = transition.order
     writeOrder(record.row, transition.order)
     for (const invoice of transition.order.invoices) {
@@ -167,10 +167,10 @@ function writeInvoice(
   const known = record.invoices.get(state.sequence)
   const values = invoiceColumns(state, known?.lines ?? [])
   if (known !== undefined) {
-    if (before === null || showsChange(before, state)) incrementRevision(unit, record, known)
+    if (before === null || showsChange(before, state)) raiseRevisionOnce(known, unit, record)
     // A draft takes its order's new currency; an issued invoice keeps its own.
     Object.assign(known, values, before?.status === 'draft' ? { currency: row.currency } : {})
-    numberIssued(unit, known)
+    numberIfIssued(unit, known)
     return
   }
   const { upcomingId = newId('in') } = record
@@ -188,7 +188,7 @@ function writeInvoice(
   const invoice = record.isNew ? unit.insert(Invoice, made) : unit.create(Invoice, made)
   record.invoices.set(state.sequence, invoice)
   record.changedRows.add(invoice)
-  numberIssued(unit, invoice)
+  numberIfIssued(unit, invoice)
 }
 
 function annotationsOf({ poNumber, notes, billingAddress, deliveryAddress }: Subscription) {
@@ -209,7 +209,7 @@ function writePause(unit: UnitOfWork, record: OrderRecord, { id, ...state }: Pau
   }
   const known = record.pauses.get(id)
   if (known !== undefined) {
-    incrementRevision(unit, record, known)
+    raiseRevisionOnce(known, unit, record)
     Object.assign(known, values)
     return
   }
@@ -229,12 +229,12 @@ function endCancellation(unit: UnitOfWork, record: OrderRecord, before: Order, t
   const { row, order, cancellation } = record
   if (order.canceledTime === null) row.cancellationId = null
   if (cancellation === null || order.status === 'canceled' || before.status !== 'canceled') return
-  incrementRevision(unit, record, cancellation)
+  raiseRevisionOnce(cancellation, unit, record)
   cancellation.status = order.status === 'churned' ? 'completed' : 'revoked'
-  Object.assign(cancellation, creditOf(record, transition))
+  Object.assign(cancellation, churnCreditColumns(record, transition))
 }
 
-export function creditOf({ row, order, invoices }: OrderRecord, { events }: Transition) {
+export function churnCreditColumns({ row, order, invoices }: OrderRecord, { events }: Transition) {
   const credit = events.find(({ type }) => type === 'subscription-churned')?.credit ?? []
   const billed = order.invoices.findLast(({ periodNumber }) => periodNumber === order.rebillNumber)
   return {
@@ -247,7 +247,7 @@ export function creditOf({ row, order, invoices }: OrderRecord, { events }: Tran
 export function annotateDrafts(unit: UnitOfWork, record: OrderRecord, instant: number): void {
   for (const invoice of record.invoices.values()) {
     if (invoice.status !== 'draft') continue
-    incrementRevision(unit, record, invoice)
+    raiseRevisionOnce(invoice, unit, record)
     Object.assign(invoice, annotationsOf(record.row))
     unit.emit(invoiceEvent(invoice, 'invoice-modified', eventTime(record.row, instant), unit.baseUrl))
   }

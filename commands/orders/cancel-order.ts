@@ -3,14 +3,15 @@ import type { Transition } from '../../billing/order.ts'
 import {
   type Cancellation,
   cancelOrder,
-  changeCancellation as changeOrderCancellation,
+  changeCancellation,
   reactivateOrder,
 } from '../../billing/order-commands.ts'
+import { raiseRevision } from '../../db/change-row.ts'
 import { type Subscription, SubscriptionCancellation } from '../../db/entities/index.ts'
 import type { CancellationStatus } from '../../db/entities/subscription-cancellation.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { actOnOrder, requiredOrder } from './act-on-order.ts'
-import { creditOf } from './apply-transitions.ts'
+import { churnCreditColumns } from './apply-transitions.ts'
 
 /** Absent members have the defaults of api/schemas/subscription-actions.ts. */
 export interface CancellationChange extends Cancellation {
@@ -37,13 +38,13 @@ export async function createCancellation(
  * Changes a draft as a whole, a confirmed one until its churn time, and who canceled and why at any time.
  * Throws InvalidFieldsError, ConflictError.
  */
-export async function changeCancellation(
+export async function updateCancellation(
   unit: UnitOfWork,
   row: SubscriptionCancellation,
   given: CancellationChange,
 ): Promise<void> {
   if (given.subscriptionId !== row.subscriptionId) {
-    throw new ConflictError('The subscription of a cancellation cannot be changed.')
+    throw new ConflictError('The order of a cancellation cannot be changed.')
   }
   const order = await requiredOrder(unit, row.subscriptionId)
   if (row.status === 'draft') {
@@ -68,7 +69,7 @@ export async function changeCancellation(
   } else {
     await actOnOrder(unit, order, (record, instant) => {
       if (isEndNew && record.order.status !== 'canceled') throw notChangeable(row)
-      return changeOrderCancellation(record.order, instant, given, isEndNew ? given : null)
+      return changeCancellation(record.order, instant, given, isEndNew ? given : null)
     })
     if (isEndNew) {
       row.churnTime = order.churnTime ?? null
@@ -85,8 +86,7 @@ export async function revokeCancellation(unit: UnitOfWork, row: SubscriptionCanc
   const order = await requiredOrder(unit, row.subscriptionId)
   if (row.status === 'draft') {
     row.status = 'revoked'
-    row.revision += 1
-    row.updatedTime = unit.now
+    raiseRevision(row, unit)
     return
   }
   await actOnOrder(unit, order, (record, instant) => {
@@ -102,7 +102,7 @@ async function confirm(unit: UnitOfWork, order: Subscription, given: Cancellatio
     return canceled
   })
   return {
-    ...(canceled === null ? {} : creditOf(record, canceled)),
+    ...(canceled === null ? {} : churnCreditColumns(record, canceled)),
     status: order.status === 'churned' ? ('completed' as const) : ('confirmed' as const),
     canceledTime: order.canceledTime ?? null,
     churnTime: order.churnTime ?? null,
@@ -143,6 +143,6 @@ function notChangeable({ status }: SubscriptionCancellation): ConflictError {
   return new ConflictError(
     status === 'revoked'
       ? 'The cancellation has been revoked.'
-      : 'The service of the subscription has ended, so its cancellation can no longer be changed.',
+      : 'The service of the order has ended, so its cancellation can no longer be changed.',
   )
 }

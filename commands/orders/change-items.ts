@@ -3,10 +3,10 @@ import { ConflictError } from '../../billing/errors.ts'
 import type { InvoiceLine } from '../../billing/invoices.ts'
 import { changeItems, type ItemsChange } from '../../billing/item-changes.ts'
 import { changeTerms } from '../../billing/order-commands.ts'
+import { raiseRevisionOnce } from '../../db/change-row.ts'
 import type { Subscription } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { subscriptionEvent } from '../../events/order-events.ts'
-import { incrementRevision } from '../invoices/write-invoice.ts'
 import { refundUndelivered } from '../payments/refund-sales.ts'
 import { references } from '../references.ts'
 import { advanceForCommand, scheduleAfter, wakeOrder } from './advance-order.ts'
@@ -68,7 +68,7 @@ export async function changeSubscriptionItems(
   ])
   await refundUndelivered(unit, [record])
   scheduleAfter(record, instant)
-  incrementRevision(unit, record, row)
+  raiseRevisionOnce(row, unit, record)
   unit.emit(subscriptionEvent(row, 'subscription-modified', new Date(instant), unit.baseUrl))
   wakeOrder(unit, row)
   const made = record.order.invoices.find(({ sequence }) => sequence >= before.nextInvoice)

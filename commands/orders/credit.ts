@@ -2,6 +2,7 @@ import { creditChanges, creditedItem, creditMemoStatus, creditMemoTotal } from '
 import type { Invoice as InvoiceState } from '../../billing/invoices.ts'
 import { Money } from '../../billing/money.ts'
 import type { DomainEvent, Transition } from '../../billing/order.ts'
+import { raiseRevisionOnce } from '../../db/change-row.ts'
 import { CreditMemo, type Invoice, type Subscription } from '../../db/entities/index.ts'
 import { newId } from '../../db/new-id.ts'
 import { statement } from '../../db/statement.ts'
@@ -11,7 +12,7 @@ import { creditEntry } from '../../events/timeline.ts'
 import { addCreditMemo } from '../credit-memos/add-credit-memo.ts'
 import type { InvoicesRecord } from '../invoices/invoices-record.ts'
 import type { OrderRecord } from './order-record.ts'
-import { creditOf } from './rows-to-order.ts'
+import { creditOfMemo } from './rows-to-order.ts'
 
 /**
  * Locks memos with unused credit, and those that the invoices use: no other order of a customer uses them
@@ -54,7 +55,7 @@ export async function lockCredit(
 export function renewCredit(record: InvoicesRecord): void {
   if (record.creditMemos.size === 0) return
   const memos = [...record.creditMemos.values()]
-  record.order = { ...record.order, credit: memos.map((memo) => creditOf(memo, record.row.id)) }
+  record.order = { ...record.order, credit: memos.map((memo) => creditOfMemo(memo, record.row.id)) }
 }
 
 /** Adds the memo of what an order whose service has ended leaves as credit. */
@@ -76,7 +77,7 @@ export function addMemoOfOrder(
       items,
       shippingAmount: '0',
       reason: status === 'churned' || status === 'canceled' ? 'order-cancellation' : 'order-change',
-      description: `Unused credit of subscription ${subscriptionId}`,
+      description: `Unused credit of order ${subscriptionId}`,
       totalAmount: creditMemoTotal(items, '0', currency),
     },
     { time, cause, websiteId, subscriptionId },
@@ -100,11 +101,7 @@ export function writeCredit(
     if (memo === undefined) throw new Error(`the credit memo ${creditMemoId} of an invoice is not locked`)
     const left = new Money(memo.unusedAmount).minus(amount)
     if (left.isNegative()) throw new Error(`the credit memo ${creditMemoId} is used twice`)
-    if (!record.changedRows.has(memo)) {
-      record.changedRows.add(memo)
-      memo.revision += 1
-      memo.updatedTime = unit.now
-    }
+    raiseRevisionOnce(memo, unit, record)
     memo.unusedAmount = left.toFixed()
     memo.status = creditMemoStatus(memo.totalAmount, memo.unusedAmount)
     const others = memo.invoiceAllocations.filter(({ invoiceId }) => invoiceId !== row.id)

@@ -21,10 +21,12 @@ export async function deleteSubscription(unit: UnitOfWork, row: Subscription): P
   const { em, organizationId } = unit
   const { order } = await advanceForCommand(unit, row, orderInstant(unit, row))
   if (order.status !== 'pending') {
-    throw new ConflictError(`A subscription that is ${order.status} cannot be deleted. Cancel it instead.`)
+    throw new ConflictError(`Only a pending order can be deleted. This one is ${order.status}.`)
   }
   if (order.invoices.some(({ status }) => status !== 'draft')) {
-    throw new ConflictError('A subscription with an issued invoice cannot be deleted. Void it instead.')
+    throw new ConflictError(
+      'An order whose invoice has been issued cannot be deleted. Void the order instead.',
+    )
   }
   const ofOrder = { organizationId, subscriptionId: row.id }
   await cancelRedemptions(

@@ -1,6 +1,7 @@
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { hasStalled, moveProblem, STALLED_DETAIL } from '../../billing/fast-forward.ts'
 import { offsetAt } from '../../billing/order-clock.ts'
+import { raiseRevision } from '../../db/change-row.ts'
 import { FastForward, type Subscription } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { advanceForCommand, lockSubscription, wakeOrder } from './advance-order.ts'
@@ -113,8 +114,7 @@ function completeMove(unit: UnitOfWork, row: Subscription, to: Date, revision: n
 function moveTo(unit: UnitOfWork, row: Subscription, instant: number, revision: number): void {
   row.clockOffset = offsetAt(instant, unit.now.getTime(), orderClock(row))
   // A transition in this commit may have incremented the revision already.
-  if (row.revision === revision) row.revision += 1
-  row.updatedTime = unit.now
+  if (row.revision === revision) raiseRevision(row, unit)
 }
 
 async function runningMove(
@@ -125,10 +125,11 @@ async function runningMove(
 }
 
 function end(
-  { now }: UnitOfWork,
+  unit: UnitOfWork,
   move: FastForward,
   status: 'completed' | 'failed',
   detail: string | null,
 ): void {
-  Object.assign(move, { status, detail, revision: move.revision + 1, updatedTime: now })
+  Object.assign(move, { status, detail })
+  raiseRevision(move, unit)
 }

@@ -3,6 +3,7 @@ import { ConflictError } from '../../billing/errors.ts'
 import { immutableMembers } from '../../billing/immutable-members.ts'
 import { initialLines, renewalLines } from '../../billing/invoices.ts'
 import { changeTerms } from '../../billing/order-commands.ts'
+import { raiseRevisionOnce } from '../../db/change-row.ts'
 import { Coupon, CouponRedemption, Customer, Invoice, Subscription } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { statement } from '../../db/statement.ts'
@@ -10,7 +11,6 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { subscriptionEvent } from '../../events/order-events.ts'
 import { type CheckOptions, checkCoupons, readRedeemer, rulesOf } from '../coupons/order-coupons.ts'
 import { cancelRedemptions, lockCoupons, redeem } from '../coupons/redeem-coupon.ts'
-import { incrementRevision } from '../invoices/write-invoice.ts'
 import { references } from '../references.ts'
 import { advanceForCommand, lockSubscription, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
@@ -89,13 +89,11 @@ async function redeemForOrder(
   const found = references(unit)
   const row = await lockSubscription(unit, orderId)
   await found.required(Customer, 'customerId', customerId)
-  if (row === null) found.missing(Subscription, field)
-  else if (row.customerId !== customerId)
-    found.fail(field, 'mismatch', 'must be a subscription of the customer')
+  if (row === null) return found.refuseMissing(Subscription, field)
+  if (row.customerId !== customerId) found.fail(field, 'mismatch', 'must be an order of the customer')
   found.check()
-  if (row === null) throw new ConflictError('The subscription does not exist.')
   if (row.couponIds.includes(couponId)) {
-    throw new ConflictError('The coupon is redeemed for the subscription already.')
+    throw new ConflictError('The coupon is redeemed for the order already.')
   }
   const ofCaller = additionalRestrictions.filter(({ type }) => type !== 'restrict-to-subscriptions')
   const [made] = await updateCoupons(unit, row, [...row.couponIds, couponId], {
@@ -119,12 +117,11 @@ async function redeemForCustomer(
   for (const { orderId, field } of named) {
     const order = await found.required(Subscription, field, orderId)
     if (order !== null && order.customerId !== customerId)
-      found.fail(field, 'mismatch', 'must be a subscription of the customer')
+      found.fail(field, 'mismatch', 'must be an order of the customer')
   }
   const coupon = (await lockCoupons(unit, [couponId])).get(couponId)
-  if (coupon === undefined) found.missing(Coupon, 'couponId')
+  if (coupon === undefined) return found.refuseMissing(Coupon, 'couponId')
   found.check()
-  if (coupon === undefined) throw new ConflictError('The coupon does not exist.')
   const redeemer = await readRedeemer(unit, { customerId, billingAddress: null, order: null }, [couponId])
   const rules = rulesOf(coupon, additionalRestrictions)
   const problem = redemptionProblem(rules, redeemer(couponId), unit.now.getTime())
@@ -165,7 +162,7 @@ async function setCoupons(unit: UnitOfWork, row: Subscription, couponIds: string
   const record = await advanceForCommand(unit, row, instant)
   row.couponIds = couponIds
   scheduleAfter(record, instant)
-  incrementRevision(unit, record, row)
+  raiseRevisionOnce(row, unit, record)
   unit.emit(subscriptionEvent(row, 'subscription-modified', eventTime(row, instant), unit.baseUrl))
   wakeOrder(unit, row)
 }
@@ -209,7 +206,7 @@ async function updateCoupons(
   const made = await redeemCoupons(unit, record, change, options.additionalRestrictions, redemptionId)
   applyTerms(unit, record, instant, true)
   scheduleAfter(record, instant)
-  incrementRevision(unit, record, row)
+  raiseRevisionOnce(row, unit, record)
   unit.emit(subscriptionEvent(row, 'subscription-modified', new Date(instant), unit.baseUrl))
   wakeOrder(unit, row)
   return made

@@ -56,7 +56,7 @@ export function orderOf(
     })),
     invoices: invoices.map(invoiceOf),
     lateChargeTime: milliseconds(row.lateChargeTime),
-    credit: creditMemos.map((memo) => creditOf(memo, row.id)),
+    credit: creditMemos.map((memo) => creditOfMemo(memo, row.id)),
     declinedRenewals: row.declinedRenewals ?? null,
     queue: row.queuedLines,
     paused: row.pausedPeriod ?? null,
@@ -105,7 +105,7 @@ export function invoiceOf(invoice: Invoice): InvoiceState {
 }
 
 /** As the rules read it for an order, or with null for an own invoice. */
-export function creditOf(
+export function creditOfMemo(
   { id, currency, unusedAmount, subscriptionId }: CreditMemo,
   orderId: string | null,
 ): Credit {

@@ -8,6 +8,7 @@ import { changeTerms, moveRenewal, takeTerms } from '../../billing/order-command
 import { changeAutopay } from '../../billing/order-payments.ts'
 import { agreedTerms } from '../../billing/order-terms.ts'
 import { planField } from '../../billing/order-validation.ts'
+import { raiseRevisionOnce } from '../../db/change-row.ts'
 import type { CouponRedemption, Subscription } from '../../db/entities/index.ts'
 import type { OrderItem } from '../../db/entities/subscription.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -20,7 +21,6 @@ import {
   readCoupons,
 } from '../coupons/order-coupons.ts'
 import { checkCustomFields } from '../custom-fields.ts'
-import { incrementRevision } from '../invoices/write-invoice.ts'
 import { ownInstrument } from '../payments/own-instrument.ts'
 import { references } from '../references.ts'
 import { advanceForCommand, scheduleAfter, wakeOrder } from './advance-order.ts'
@@ -163,7 +163,7 @@ export async function updateSubscription(
   moveBoundary(unit, record, instant, given.renewalTime)
   if (changeableFields(row) === before) return
   scheduleAfter(record, instant)
-  incrementRevision(unit, record, row)
+  raiseRevisionOnce(row, unit, record)
   unit.emit(subscriptionEvent(row, 'subscription-modified', eventTime(row, instant), unit.baseUrl))
   wakeOrder(unit, row)
 }
@@ -200,7 +200,7 @@ export async function updateItem(
     transition(record.order, instant, 'api', (change) => set(change, { terms })),
   ])
   scheduleAfter(record, instant)
-  incrementRevision(unit, record, row)
+  raiseRevisionOnce(row, unit, record)
   unit.emit(subscriptionEvent(row, 'subscription-modified', eventTime(row, instant), unit.baseUrl))
   wakeOrder(unit, row)
   return changed

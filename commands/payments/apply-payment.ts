@@ -11,6 +11,7 @@ import {
   timeOutCharge,
 } from '../../billing/order-payments.ts'
 import { ownValue } from '../../billing/own-value.ts'
+import { raiseRevision } from '../../db/change-row.ts'
 import { Dispute, Invoice, type Subscription, type Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -25,7 +26,6 @@ import { advanceBeforeRefunds, lockSubscription, scheduleAfter, wakeOrder } from
 import { applyTransitions } from '../orders/apply-transitions.ts'
 import type { OrderRecord } from '../orders/order-record.ts'
 import { countOwed, refundOwed, refundUndelivered } from './refund-sales.ts'
-import { incrementRevision } from './transaction-members.ts'
 
 export interface LockedInvoice {
   readonly id: string
@@ -159,7 +159,7 @@ export async function payFromRest(
   if (row.subscriptionId != null)
     sale.subscriptionIds = [...new Set([...sale.subscriptionIds, row.subscriptionId])]
   await countOwed(unit, sale)
-  incrementRevision(sale, unit)
+  raiseRevision(sale, unit)
   await disputePaid(unit, sale, [invoice])
 }
 

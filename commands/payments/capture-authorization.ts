@@ -2,6 +2,7 @@
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { amountProblem, Money, plainAmount } from '../../billing/money.ts'
 import { beginCallersCharge, requireNoCharge } from '../../billing/order-payments.ts'
+import { raiseRevision } from '../../db/change-row.ts'
 import { Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -90,7 +91,8 @@ export function endAuthorization(
   time: Date,
 ): void {
   if (authorization.status === status) return
-  Object.assign(authorization, { status, revision: authorization.revision + 1, updatedTime: unit.now })
+  authorization.status = status
+  raiseRevision(authorization, unit)
   for (const entry of endedEntries(authorization, time)) unit.addTimelineEntry(entry)
 }
 
@@ -143,10 +145,7 @@ async function addChild(
     customFields: given.customFields ?? {},
     ...routeOfSale(authorization),
   })
-  Object.assign(authorization, {
-    childTransactions: [...authorization.childTransactions, transaction.id],
-    revision: authorization.revision + 1,
-    updatedTime: unit.now,
-  })
+  authorization.childTransactions = [...authorization.childTransactions, transaction.id]
+  raiseRevision(authorization, unit)
   return transaction
 }

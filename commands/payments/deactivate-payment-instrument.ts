@@ -1,4 +1,5 @@
 import { ConflictError } from '../../billing/errors.ts'
+import { raiseRevision } from '../../db/change-row.ts'
 import { Customer, PaymentInstrument } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -15,7 +16,7 @@ export async function deactivatePaymentInstrument(
   id: string,
   check: (instrument: PaymentInstrument) => void,
 ): Promise<PaymentInstrument | null> {
-  const { em, organizationId, now } = unit
+  const { em, organizationId } = unit
   const found = await em.findOne(PaymentInstrument, { organizationId, id })
   if (found === null) return null
   const customer = await lockRow(unit, Customer, found.customerId)
@@ -25,20 +26,14 @@ export async function deactivatePaymentInstrument(
   if (instrument.status === 'deactivated') {
     throw new ConflictError('The payment instrument is deactivated already.')
   }
-  Object.assign(instrument, {
-    status: 'deactivated',
-    revision: instrument.revision + 1,
-    updatedTime: now,
-  })
+  instrument.status = 'deactivated'
+  raiseRevision(instrument, unit)
   unit.emit(
     paymentInstrumentEvent(instrument, 'payment-instrument-modified', unit, customer?.websiteId ?? null),
   )
   if (customer?.defaultPaymentInstrumentId === id) {
-    Object.assign(customer, {
-      defaultPaymentInstrumentId: null,
-      revision: customer.revision + 1,
-      updatedTime: now,
-    })
+    customer.defaultPaymentInstrumentId = null
+    raiseRevision(customer, unit)
     unit.emit(customerEvent(customer, 'customer-updated', unit))
   }
   return instrument

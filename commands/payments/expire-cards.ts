@@ -1,4 +1,5 @@
 import { EXPIRY_NOTICE, expiryOf } from '../../billing/cards.ts'
+import { raiseRevision } from '../../db/change-row.ts'
 import { Customer, PaymentInstrument } from '../../db/entities/index.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -33,7 +34,7 @@ export async function expireCards(unit: UnitOfWork, ids: readonly string[]): Pro
     changed += 1
     if (type === 'payment-card-expired') instrument.status = 'expired'
     else instrument.expirationReminderNumber += 1
-    Object.assign(instrument, { revision: instrument.revision + 1, updatedTime: now })
+    raiseRevision(instrument, unit)
     unit.emit(paymentInstrumentEvent(instrument, type, unit, websites.get(instrument.customerId) ?? null))
   }
   return changed

@@ -1,3 +1,4 @@
+import { raiseRevision } from '../../db/change-row.ts'
 import { Customer, PaymentInstrument } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -9,8 +10,7 @@ export async function expirePaymentInstrument(unit: UnitOfWork, id: string): Pro
   const instrument = await lockRow(unit, PaymentInstrument, id)
   if (instrument?.status !== 'active') return
   instrument.status = 'expired'
-  instrument.revision += 1
-  instrument.updatedTime = unit.now
+  raiseRevision(instrument, unit)
   const customer = await em.findOne(
     Customer,
     { organizationId, id: instrument.customerId },

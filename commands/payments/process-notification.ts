@@ -1,6 +1,7 @@
 /** Applies stored notifications (decisions 6.5): each takes effect once, in one transaction. */
 import { referenceOf, splitReference } from '../../billing/gateway-references.ts'
 import { lockText } from '../../db/advisory-locks.ts'
+import { raiseRevision } from '../../db/change-row.ts'
 import { GatewayAccount, PaymentInstrument, Transaction } from '../../db/entities/index.ts'
 import { MONEY_TAKEN } from '../../db/entities/transaction.ts'
 import { lockRow } from '../../db/lock-row.ts'
@@ -166,11 +167,8 @@ async function apply(unit: UnitOfWork, notification: StoredNotification): Promis
     case 'deauthorized': {
       const account = await lockRow(unit, GatewayAccount, gatewayAccountId)
       if (account?.status !== 'active') return 'ignored'
-      Object.assign(account, {
-        status: 'inactive',
-        revision: account.revision + 1,
-        updatedTime: unit.now,
-      })
+      account.status = 'inactive'
+      raiseRevision(account, unit)
       const said = 'disabled, because the provider has withdrawn the access'
       unit.addTimelineEntry(
         gatewayAccountEntry(account.id, 'gateway-account-disabled', said, unit.now, 'payment'),
@@ -196,7 +194,7 @@ async function applyResult(
   const isRouted = found.type === 'sale' || found.type === 'authorize'
   const route = isRouted ? await lastRoute(em, organizationId, requestId) : null
   const { gatewayReference } = route ?? found
-  if (accountOf({ gatewayReference }) !== gatewayAccountId) {
+  if (accountOrOwn({ gatewayReference }) !== gatewayAccountId) {
     return route === null ? 'ignored' : approvedBefore(found, outcome)
   }
   const isDeclinedForNow = outcome.result === 'declined' && outcome.decline === 'soft'
@@ -298,13 +296,13 @@ async function saleOf(
     gatewayTransactionId,
     type: { $in: ['sale', 'capture'] },
   })
-  return found.find((one) => accountOf(one) === gatewayAccountId) ?? null
+  return found.find((one) => accountOrOwn(one) === gatewayAccountId) ?? null
 }
 
 /** In place of an account's id: what the deployment's own gateway tells. No account has it. */
 export const OWN_GATEWAY = ''
 
-function accountOf({ gatewayReference }: Pick<Transaction, 'gatewayReference'>): string | null {
+function accountOrOwn({ gatewayReference }: Pick<Transaction, 'gatewayReference'>): string | null {
   return gatewayReference == null ? null : (splitReference(gatewayReference)?.account ?? OWN_GATEWAY)
 }
 

@@ -1,3 +1,4 @@
+import { raiseRevision } from '../../db/change-row.ts'
 import { Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -34,11 +35,8 @@ export async function inquireNow(unit: UnitOfWork, id: string): Promise<void> {
     order === null ? [] : await lockInvoices(unit, found.invoiceIds, (row) => orderInstant(unit, row))
   const transaction = await lockRow(unit, Transaction, id)
   if (transaction?.status !== 'pending') return
-  Object.assign(transaction, {
-    nextInquiryTime: new Date(instant),
-    revision: transaction.revision + 1,
-    updatedTime: now,
-  })
+  transaction.nextInquiryTime = new Date(instant)
+  raiseRevision(transaction, unit)
   if (order === null) return unit.wake('transaction', id, { dueBy: now })
   await suspendInvoices(unit, transaction, invoices, { timesOut: false, askTime: instant })
   wakeOrder(unit, order)

@@ -1,6 +1,7 @@
 import { Money, sumOf } from '../../billing/money.ts'
 import { OVERPAID, sharesOf, withOverpaid } from '../../billing/refund-shares.ts'
 import { statusOf } from '../../billing/transactions.ts'
+import { raiseRevision } from '../../db/change-row.ts'
 import { CreditMemo, Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { newId } from '../../db/new-id.ts'
@@ -12,7 +13,7 @@ import { returnRefund } from '../credit-memos/refund-credit-memo.ts'
 import { orderInstant } from '../orders/order-instant.ts'
 import { type LockedInvoice, lockInvoices, refundInvoices, withApplied } from './apply-payment.ts'
 import { owedOf, paidOf, recordRefund, refundsOf } from './refund-sales.ts'
-import { incrementRevision, refundOf } from './transaction-members.ts'
+import { refundOf } from './transaction-members.ts'
 import { readScope } from './transaction-scope.ts'
 
 export interface ForeignRefund {
@@ -64,8 +65,7 @@ export async function recordForeignRefund(
   }
   await refundInvoices(unit, refund, invoices)
   await recordRefund(unit, sale, true)
-  if (sale.revision === revision) sale.revision += 1
-  sale.updatedTime = now
+  if (sale.revision === revision) raiseRevision(sale, unit)
 }
 
 /**
@@ -77,7 +77,7 @@ export async function reverseRefund(
   refundId: string,
   { raw, decline = null }: GatewayResult,
 ): Promise<void> {
-  const { em, organizationId, now } = unit
+  const { em, organizationId } = unit
   const found = await em.findOneOrFail(Transaction, { organizationId, id: refundId })
   const saleId = found.parentTransactionId ?? ''
   const before = await em.findOneOrFail(Transaction, { organizationId, id: saleId })
@@ -92,9 +92,8 @@ export async function reverseRefund(
     status: statusOf('declined', refund.amount, '0'),
     rawResponse: raw,
     declineClass: decline,
-    revision: refund.revision + 1,
-    updatedTime: now,
   })
+  raiseRevision(refund, unit)
   const { time, websiteId } = await readScope(unit, invoices, sale)
   unit.emit(transactionEvent(refund, 'transaction-declined', unit, time, websiteId))
   for (const entry of transactionEntries(refund, 'transaction-declined', time)) unit.addTimelineEntry(entry)
@@ -114,7 +113,7 @@ export async function reverseRefund(
   await em.flush()
   const moved = (await refundsOf(unit, sale.id)).filter(({ result }) => result === 'approved')
   sale.status = statusOf('approved', sale.amount, sumOf(moved.map(({ amount }) => amount)))
-  incrementRevision(sale, unit)
+  raiseRevision(sale, unit)
   await recordRefund(unit, sale, false)
 }
 

@@ -4,6 +4,7 @@ import { splitReference } from '../../billing/gateway-references.ts'
 import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/inquiry-schedule.ts'
 import { isOpen } from '../../billing/invoices.ts'
 import { approvalIsOverdue, statusOf, takesMoney } from '../../billing/transactions.ts'
+import { raiseRevision } from '../../db/change-row.ts'
 import { CreditMemo, Invoice, type Subscription, Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -26,7 +27,6 @@ import {
 import { endAuthorization } from './capture-authorization.ts'
 import { uncountCharge } from './gateway-routes.ts'
 import { recordRefund } from './refund-sales.ts'
-import { incrementRevision } from './transaction-members.ts'
 import { readScope } from './transaction-scope.ts'
 
 /** Returns null when it is not pending. At `instant` a customer's time to approve may have ended; null: no end. */
@@ -153,7 +153,7 @@ export async function recordResult(
     await suspendInvoices(unit, transaction, invoices, { timesOut: false, askTime: next })
   }
   if (wasUnknown && result === 'unknown' && !timesOut && !isAsked) {
-    if (isMoved) incrementRevision(transaction, unit)
+    if (isMoved) raiseRevision(transaction, unit)
     return next
   }
 
@@ -175,7 +175,7 @@ export async function recordResult(
     transaction.authorizationExpiryTime = expiryTime === null ? null : new Date(expiryTime)
   }
   if (timesOut) transaction.timeoutTime = new Date(at)
-  incrementRevision(transaction, unit)
+  raiseRevision(transaction, unit)
   const { websiteId } = await readScope(unit, invoices, transaction)
   const emit = (type: Parameters<typeof transactionEvent>[1]) =>
     unit.emit(transactionEvent(transaction, type, unit, time, websiteId))

@@ -13,6 +13,7 @@ import {
   withTakenBack,
 } from '../../billing/refund-shares.ts'
 import { statusOf, takesMoney } from '../../billing/transactions.ts'
+import { raiseRevision } from '../../db/change-row.ts'
 import { Dispute, Invoice, Transaction } from '../../db/entities/index.ts'
 import { MONEY_TAKEN } from '../../db/entities/transaction.ts'
 import { lockRow } from '../../db/lock-row.ts'
@@ -20,7 +21,7 @@ import { newId } from '../../db/new-id.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { InvoicesRecord } from '../invoices/invoices-record.ts'
-import { incrementRevision, refundOf } from './transaction-members.ts'
+import { refundOf } from './transaction-members.ts'
 
 /**
  * Begins the refunds of invoices that ended undelivered, each with its own workflow; sales are locked by id.
@@ -71,7 +72,7 @@ export async function refundOwed(unit: UnitOfWork, sale: Transaction): Promise<v
   sale.nextRefundTime = null
   const ids = debts.flatMap(({ invoiceId }) => invoiceId ?? [])
   const invoices = ids.length === 0 ? [] : await em.find(Invoice, { organizationId, id: { $in: ids } })
-  if (debts.length > 0) incrementRevision(sale, unit)
+  if (debts.length > 0) raiseRevision(sale, unit)
   for (const { invoiceId, amount } of debts) {
     sale.refundsBegun += 1
     const invoice = invoices.find(({ id }) => id === invoiceId)
@@ -120,7 +121,7 @@ async function countRefunds(unit: UnitOfWork, sale: Transaction): Promise<void> 
   const status = statusOf('approved', sale.amount, sumOf(approved.map(({ amount }) => amount)))
   if (status === sale.status) return
   sale.status = status
-  incrementRevision(sale, unit)
+  raiseRevision(sale, unit)
 }
 
 /**

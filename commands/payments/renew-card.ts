@@ -1,4 +1,5 @@
 import { cardIsExpired } from '../../billing/cards.ts'
+import { raiseRevision } from '../../db/change-row.ts'
 import { Customer, PaymentInstrument } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -32,9 +33,8 @@ export async function renewCard(unit: UnitOfWork, id: string, card: RenewedCard)
     expYear,
     expirationReminderNumber: 0,
     status: instrument.status === 'expired' && isValid ? 'active' : instrument.status,
-    revision: instrument.revision + 1,
-    updatedTime: now,
   })
+  raiseRevision(instrument, unit)
   await emitInstrumentModified(unit, instrument)
   if (!isValid) return
   await em.flush()

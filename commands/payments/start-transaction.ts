@@ -10,6 +10,7 @@ import { beginCallersCharge, requireNoCharge } from '../../billing/order-payment
 import { refundable, sharesOf } from '../../billing/refund-shares.ts'
 import type { RiskInput } from '../../billing/risk.ts'
 import { takesMoney } from '../../billing/transactions.ts'
+import { raiseRevision } from '../../db/change-row.ts'
 import { Customer, Invoice, Transaction, Website } from '../../db/entities/index.ts'
 import type { PaymentInstruction } from '../../db/entities/transaction.ts'
 import { lockRow } from '../../db/lock-row.ts'
@@ -249,8 +250,7 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
     await refundInvoices(unit, transaction, invoices)
     await recordRefund(unit, parent, true)
   }
-  if (parent.revision === revision) parent.revision += 1
-  parent.updatedTime = unit.now
+  if (parent.revision === revision) raiseRevision(parent, unit)
   return transaction
 }
 

@@ -1,16 +1,7 @@
 import { amountDue, type Invoice as InvoiceState } from '../../billing/invoices.ts'
 import { Money } from '../../billing/money.ts'
 import type { Invoice, Subscription, Transaction } from '../../db/entities/index.ts'
-import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { ChargeRoute } from '../orders/choose-instrument.ts'
-
-export function incrementRevision(
-  transaction: Pick<Transaction, 'revision' | 'updatedTime'>,
-  { now }: Pick<UnitOfWork, 'now'>,
-): void {
-  transaction.revision += 1
-  transaction.updatedTime = now
-}
 
 export function aboutInvoices(
   invoices: readonly Pick<Invoice, 'subscriptionId' | 'lines' | 'type' | 'periodNumber'>[],

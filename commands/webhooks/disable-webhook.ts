@@ -1,3 +1,4 @@
+import { raiseRevision } from '../../db/change-row.ts'
 import { Webhook } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -12,9 +13,8 @@ export async function disableWebhook(unit: UnitOfWork, id: string): Promise<bool
   Object.assign(webhook, {
     status: 'inactive',
     deactivationReason: `${webhook.consecutiveFailures} consecutive attempts failed since ${webhook.firstFailureTime?.toISOString()}.`,
-    revision: webhook.revision + 1,
-    updatedTime: unit.now,
   })
+  raiseRevision(webhook, unit)
   await cancelDeliveries(unit, webhook)
   emitWebhookEvent(unit, webhook, 'webhook-disabled')
   return true

@@ -480,7 +480,7 @@ describe('a credit memo', () => {
       allocations: { invoices: [{ amount: 9.9 }], transactions: [{ amount: 2.1 }] },
     })
     const entries = await read<{ message: string }[]>(`credit-memos/${memo.id}/timeline`)
-    expect(entries.map(({ message }) => message).join()).toContain('9.9 EUR of it were used already')
+    expect(entries.map(({ message }) => message).join()).toContain('9.9 EUR of it had been used already')
   })
 
   test('moves to the other customer when customers are merged', async () => {

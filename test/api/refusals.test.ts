@@ -35,7 +35,11 @@ describe('what the API refuses', () => {
     return row?.count ?? -1
   }
 
-  function expectProblem(response: ApiResponse<ProblemBody>, status: number, code: ProblemCode): ProblemBody {
+  function expectFullProblem(
+    response: ApiResponse<ProblemBody>,
+    status: number,
+    code: ProblemCode,
+  ): ProblemBody {
     expect(response.body).toMatchObject({ status, code, type: `${service.baseUrl}/problems/${code}` })
     expect(response.status).toBe(status)
     expect(response.headers.get('content-type')).toBe('application/problem+json')
@@ -53,7 +57,7 @@ describe('what the API refuses', () => {
       websiteId: 'nowhere',
       items: [{ plan: { id: merchant.planId } }, { plan: { id: 'nothing' } }],
     })
-    const { invalidFields, detail } = expectProblem(response, 422, 'validation-error')
+    const { invalidFields, detail } = expectFullProblem(response, 422, 'validation-error')
     const fields = ['customerId', 'items.1.plan.id', 'websiteId']
     expect(invalidFields?.map(({ field }) => field).sort()).toEqual(fields)
     for (const field of fields) expect(detail).toContain(field)
@@ -71,7 +75,7 @@ describe('what the API refuses', () => {
       startTime: '2026-01-31T09:00:00',
       typo: 1,
     })
-    const { invalidFields } = expectProblem(response, 422, 'validation-error')
+    const { invalidFields } = expectFullProblem(response, 422, 'validation-error')
     expect(invalidFields?.map(({ field }) => field).sort()).toEqual([
       'customerId',
       'items.0.plan.id',
@@ -97,7 +101,7 @@ describe('what the API refuses', () => {
     })
     const items = [{ plan: { id: merchant.planId } }, { plan: { id: other.body.id } }]
     const response = await merchant.api.post<ProblemBody>('subscriptions', orderBody(merchant, { items }))
-    expect(expectProblem(response, 422, 'validation-error').invalidFields).toMatchObject([{ field }])
+    expect(expectFullProblem(response, 422, 'validation-error').invalidFields).toMatchObject([{ field }])
   })
 
   test.each([
@@ -109,9 +113,9 @@ describe('what the API refuses', () => {
     ['an abandonTime in the past', { abandonTime: new Date(Date.now() - 1000).toISOString() }, 'abandonTime'],
   ])('%s: 422', async (_, members, field) => {
     const response = await merchant.api.post<ProblemBody>('subscriptions', orderBody(merchant, members))
-    expect(expectProblem(response, 422, 'validation-error').invalidFields?.map((one) => one.field)).toEqual([
-      field,
-    ])
+    expect(
+      expectFullProblem(response, 422, 'validation-error').invalidFields?.map((one) => one.field),
+    ).toEqual([field])
   })
 
   test('a price with more decimals than its currency: 422', async () => {
@@ -122,7 +126,9 @@ describe('what the API refuses', () => {
       recurringInterval: { unit: 'day', length: 1 },
     }
     const response = await merchant.api.post<ProblemBody>('plans', plan)
-    expect(expectProblem(response, 422, 'validation-error').invalidFields?.[0]?.field).toBe('pricing.price')
+    expect(expectFullProblem(response, 422, 'validation-error').invalidFields?.[0]?.field).toBe(
+      'pricing.price',
+    )
   })
 
   test.each(['a\u0000b', 'half a pair \ud800'])('a text that no database keeps: 422', async (name) => {
@@ -130,12 +136,14 @@ describe('what the API refuses', () => {
       name,
       customFields: { deep: [name] },
     })
-    const fields = expectProblem(response, 422, 'validation-error').invalidFields?.map(({ field }) => field)
+    const fields = expectFullProblem(response, 422, 'validation-error').invalidFields?.map(
+      ({ field }) => field,
+    )
     expect(fields).toEqual(['name', 'customFields.deep.0'])
   })
 
   test.each(['{', '', '\ufeff{}x', '{"a":1,}'])('a body that is not JSON (%j): 400', async (body) => {
-    expectProblem(
+    expectFullProblem(
       await merchant.api.send('POST', 'websites', { headers: JSON_TYPE, body }),
       400,
       'malformed-request',
@@ -149,7 +157,7 @@ describe('what the API refuses', () => {
         headers: { 'Content-Type': type },
         body: '{}',
       })
-      expectProblem(response, 415, 'unsupported-media-type')
+      expectFullProblem(response, 415, 'unsupported-media-type')
     },
   )
 
@@ -165,7 +173,7 @@ describe('what the API refuses', () => {
 
   test('a body over 1 MiB: 413, told by its length or by its bytes', async () => {
     const body = JSON.stringify({ name: 'x'.repeat(1024 * 1024) })
-    expectProblem(
+    expectFullProblem(
       await merchant.api.send('POST', 'websites', { headers: JSON_TYPE, body }),
       413,
       'payload-too-large',
@@ -177,7 +185,7 @@ describe('what the API refuses', () => {
       },
     })
     const init = { headers: JSON_TYPE, body: chunked, duplex: 'half' } as RequestInit
-    expectProblem(await merchant.api.send('POST', 'websites', init), 413, 'payload-too-large')
+    expectFullProblem(await merchant.api.send('POST', 'websites', init), 413, 'payload-too-large')
   })
 
   test.each([
@@ -187,14 +195,14 @@ describe('what the API refuses', () => {
     ['two at once', { 'SVC-APIKEY': 'sk_sandbox_1', Authorization: 'sk_sandbox_1' }],
   ])('credential: %s: 401', async (_, headers) => {
     const stranger = apiClient(service.baseUrl, merchant.organizationId, headers as Record<string, string>)
-    expectProblem(await stranger.get<ProblemBody>('subscriptions/x'), 401, 'unauthorized')
+    expectFullProblem(await stranger.get<ProblemBody>('subscriptions/x'), 401, 'unauthorized')
   })
 
   test('another organization: 403, whether or not it exists', async () => {
     const other = await service.organization()
     for (const organizationId of [other.organizationId, 'no-such-organization']) {
       const trespasser = apiClient(service.baseUrl, organizationId, { 'SVC-APIKEY': merchant.secretKey })
-      expectProblem(await trespasser.get<ProblemBody>('subscriptions/x'), 403, 'forbidden')
+      expectFullProblem(await trespasser.get<ProblemBody>('subscriptions/x'), 403, 'forbidden')
     }
   })
 
@@ -202,22 +210,22 @@ describe('what the API refuses', () => {
     const browser = apiClient(service.baseUrl, merchant.organizationId, {
       Authorization: merchant.publishableKey,
     })
-    expectProblem(await browser.get<ProblemBody>('subscriptions/x'), 403, 'forbidden')
+    expectFullProblem(await browser.get<ProblemBody>('subscriptions/x'), 403, 'forbidden')
   })
 
   test('an id of another organization: 404, like one that is nowhere', async () => {
     const other = await catalogue(service)
     const placed = await other.api.post('subscriptions', orderBody(other))
     for (const id of [String(placed.body.id), 'nowhere']) {
-      expectProblem(await merchant.api.get<ProblemBody>(`subscriptions/${id}`), 404, 'not-found')
+      expectFullProblem(await merchant.api.get<ProblemBody>(`subscriptions/${id}`), 404, 'not-found')
     }
   })
 
   test('an unknown path: 404 before any credential is asked for; a known path with another method: 405 with Allow', async () => {
     const stranger = apiClient(service.baseUrl, merchant.organizationId, {})
-    expectProblem(await stranger.get<ProblemBody>('no-such-thing'), 404, 'not-found')
+    expectFullProblem(await stranger.get<ProblemBody>('no-such-thing'), 404, 'not-found')
     const response = await stranger.send<ProblemBody>('DELETE', 'invoices/x')
-    expectProblem(response, 405, 'method-not-allowed')
+    expectFullProblem(response, 405, 'method-not-allowed')
     expect(response.headers.get('allow')).toContain('GET')
     expect((await stranger.send('OPTIONS', 'invoices/x')).status).toBe(204)
   })

@@ -43,7 +43,7 @@ export class ChargedOrder {
   readonly charges: Asked[] = []
   readonly moved = new Map<string, string>()
   /** Exact; what no invoice could use, and is refunded. */
-  leftOver = '0'
+  unusedAmount = '0'
   readonly #answers: Answer[]
 
   constructor(agreed: OrderTerms, responses: readonly Answer[] = []) {
@@ -54,7 +54,7 @@ export class ChargedOrder {
   }
 
   /** Advances the order as the timer does, and makes every gateway call that is due. */
-  look(now: number): this {
+  advanceTo(now: number): this {
     for (;;) {
       const { transitions, order } = advanceThrough(this.order, now)
       this.transitions.push(...transitions)
@@ -67,8 +67,8 @@ export class ChargedOrder {
   live(through: number, lateness: () => number = () => 0): this {
     for (;;) {
       const next = this.nextDeadline()
-      if (next === null || next > through) return this.look(through)
-      this.look(Math.min(through, next + lateness()))
+      if (next === null || next > through) return this.advanceTo(through)
+      this.advanceTo(Math.min(through, next + lateness()))
     }
   }
 
@@ -150,7 +150,7 @@ export class ChargedOrder {
         this.moved.set(request, amount)
         const { transition: step, used } = receivePayment(this.order, instant, sequence, amount)
         this.#take(step)
-        this.leftOver = new Money(this.leftOver).plus(amount).minus(used).toFixed()
+        this.unusedAmount = new Money(this.unusedAmount).plus(amount).minus(used).toFixed()
         return true
       }
     }

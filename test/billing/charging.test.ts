@@ -43,7 +43,7 @@ const START = at('2027-01-31')
 
 describe('a charge that is late', () => {
   test('by less than an hour counts as on time, by more moves due, delinquency and retries', () => {
-    const soon = charged(DELINQUENT_AFTER_3_DAYS, ['declined']).look(START + 59 * MINUTE)
+    const soon = charged(DELINQUENT_AFTER_3_DAYS, ['declined']).advanceTo(START + 59 * MINUTE)
     expect(soon.invoice(1)).toMatchObject({
       dueTime: START + HOUR,
       delinquencyTime: START + HOUR + 3 * DAY,
@@ -51,7 +51,7 @@ describe('a charge that is late', () => {
       chargeTime: START + DAY,
     })
     const late = START + 5 * HOUR
-    const then = charged(DELINQUENT_AFTER_3_DAYS, ['declined']).look(late)
+    const then = charged(DELINQUENT_AFTER_3_DAYS, ['declined']).advanceTo(late)
     expect(then.invoice(1)).toMatchObject({
       dueTime: late + HOUR,
       delinquencyTime: late + HOUR + 3 * DAY,
@@ -68,7 +68,7 @@ describe('a charge that is late', () => {
     expect(renewed.invoices.at(-1)).toMatchObject({ issuedTime: boundary, chargeTime: boundary })
     order.order = { ...renewed, terms: { ...renewed.terms, delinquencyPeriod: parseDuration('P9D') } }
     const late = boundary + 5 * HOUR
-    expect(order.look(late).order.invoices.at(-1)).toMatchObject({
+    expect(order.advanceTo(late).order.invoices.at(-1)).toMatchObject({
       dueTime: late + HOUR,
       delinquencyTime: late + HOUR + 3 * DAY,
     })
@@ -76,7 +76,7 @@ describe('a charge that is late', () => {
 
   test('begins the order as if on time, whatever the outage', () => {
     for (const outage of [0, 30 * MINUTE, 20 * DAY]) {
-      const { order } = charged().look(START + outage)
+      const { order } = charged().advanceTo(START + outage)
       expect(order).toMatchObject({ status: 'active', activationTime: START, anchor: START })
     }
   })
@@ -85,7 +85,7 @@ describe('a charge that is late', () => {
     const order = charged()
     order.live(START + DAY)
     const back = at('2027-05-15')
-    order.look(back)
+    order.advanceTo(back)
     order.live(back + 5 * HOUR)
     const late = order.charges.slice(1)
     expect(late.map(({ invoice }) => invoice)).toEqual([2, 3, 4])
@@ -106,8 +106,8 @@ describe('advancing stops at a charge', () => {
       call: { invoice: 1, at: START },
       next: null,
     })
-    expect(status(charged(agreed).look(START + 2 * HOUR))).toBe('active')
-    expect(status(charged(agreed, ['declined']).look(START + 2 * HOUR))).toBe('abandoned')
+    expect(status(charged(agreed).advanceTo(START + 2 * HOUR))).toBe('active')
+    expect(status(charged(agreed, ['declined']).advanceTo(START + 2 * HOUR))).toBe('abandoned')
   })
 
   test('in service only with its own past due and delinquency: boundaries go on', () => {
@@ -128,8 +128,8 @@ describe('advancing stops at a charge', () => {
     const order = charged(agreed, ['unknown', 'unknown', 'unknown', 'unknown']).live(START + 65 * MINUTE)
     expect(order.order).toMatchObject({ status: 'abandoned', invoices: [{ status: 'voided' }] })
     order.live(START + 2 * HOUR)
-    expect({ leftOver: order.leftOver, status: status(order) }).toEqual({
-      leftOver: '9.9',
+    expect({ unusedAmount: order.unusedAmount, status: status(order) }).toEqual({
+      unusedAmount: '9.9',
       status: 'abandoned',
     })
   })
@@ -667,7 +667,7 @@ describe('money of an invoice', () => {
     refund(order, '4')
     expect(order.invoice(1).status).toBe('unpaid')
     expect(amountDue(order.invoice(1))).toBe('9.9')
-    const later = refund(pay(owing(), '4').look(START + 3 * DAY), '4', START + 3 * DAY)
+    const later = refund(pay(owing(), '4').advanceTo(START + 3 * DAY), '4', START + 3 * DAY)
     expect(later.invoice(1).status).toBe('past-due')
   })
 
@@ -686,7 +686,7 @@ describe('money of an invoice', () => {
       chargeTime: null,
       delinquencyTime: null,
     })
-    expect(order.look(START + 5 * DAY).order.status).toBe('active')
+    expect(order.advanceTo(START + 5 * DAY).order.status).toBe('active')
     expect(order.charges).toEqual([])
   })
 
@@ -826,7 +826,7 @@ describe('for any terms, commands, answers and outages', () => {
     const order = new ChargedOrder(agreed, given)
     const instants = [...commands, ...at.map((look) => ({ at: look, act: null }))].sort((a, b) => a.at - b.at)
     for (const one of instants) {
-      if (one.act === null) order.look(one.at)
+      if (one.act === null) order.advanceTo(one.at)
       else order.command(one)
     }
     return order.live(END)
@@ -874,7 +874,7 @@ describe('for any terms, commands, answers and outages', () => {
             return hadCharge ? all.plus(paid) : all
           }, sum)
         }, new Money(0))
-        expect(byCharge.plus(ran.leftOver).toFixed()).toBe(moved.toFixed())
+        expect(byCharge.plus(ran.unusedAmount).toFixed()).toBe(moved.toFixed())
         for (const invoice of ran.order.invoices) {
           expect(new Money(invoice.amountPaid).lessThanOrEqualTo(invoice.amount)).toBe(true)
         }

@@ -118,7 +118,7 @@ describe('an invoice whose charge was declined', () => {
 
   test('hard keeps its instrument out for good, whatever another one does', () => {
     const order = charged({}, ['approved', 'hard', 'soft']).live(at('2027-03-01'))
-    order.command({ at: at('2027-03-02'), act: ownCard('other') }).look(at('2027-03-02'))
+    order.command({ at: at('2027-03-02'), act: ownCard('other') }).advanceTo(at('2027-03-02'))
     expect(order.invoice(2).chargeTime).toBe(at('2027-03-03'))
     order.command({ at: at('2027-03-02') + HOUR, act: ownCard('card') }).live(at('2027-03-30'))
     expect(order.charges.map(({ instrumentId }) => instrumentId)).toEqual(['card', 'card', 'other'])
@@ -128,7 +128,7 @@ describe('an invoice whose charge was declined', () => {
     const due = at('2027-02-28')
     const order = charged({}, ['approved', 'lost'])
       .live(due - 1)
-      .look(due)
+      .advanceTo(due)
     expect(order.invoice(2).charge).not.toBeNull()
     const now = due + HOUR
     const replaced = defaultCard('other')(order.order, now).order

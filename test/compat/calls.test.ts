@@ -73,6 +73,8 @@ describe('the operations', () => {
   test('one that exists is not taken for absent', async () => {
     expect(await isAbsent(service.baseUrl, organizationId, 'GET customers')).toBe(false)
     expect(await isAbsent(service.baseUrl, organizationId, 'PUT plans/{id}')).toBe(false)
+    expect(await isAbsent(service.baseUrl, organizationId, 'GET organizations')).toBe(false)
+    expect(await isAbsent(service.baseUrl, organizationId, 'PATCH organizations/{id}')).toBe(false)
   })
 })
 

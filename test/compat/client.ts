@@ -46,9 +46,13 @@ export async function isAbsent(
   operation: Operation,
 ): Promise<boolean> {
   const [method = '', path = ''] = operation.split(' ')
-  const url = `${baseUrl}/organizations/${organizationId}/${path.replaceAll(/\{\w+\}/g, 'x')}`
-  const { status } = await fetch(url, { method })
-  return status === 404 || status === 405
+  const below = `organizations/${organizationId}/${path.replaceAll(/\{\w+\}/g, 'x')}`
+  // The paths of organizations are those of the host.
+  const ofHost = path.replaceAll(/\{\w+\}/g, organizationId)
+  const statuses = await Promise.all(
+    [below, ofHost].map(async (one) => (await fetch(`${baseUrl}/${one}`, { method })).status),
+  )
+  return statuses.every((status) => status === 404 || status === 405)
 }
 
 type Send = (query: string, body: JsonObject | null) => Promise<ApiResponse<unknown>>

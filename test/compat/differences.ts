@@ -34,7 +34,6 @@ export const PENDING: Partial<Record<Operation, string>> = {
   'PUT events/{eventType}/rules/drafts/{id}': 'rules',
   'DELETE events/{eventType}/rules/drafts/{id}': 'rules',
   'POST organizations': 'several organizations of one owner',
-  'PATCH organizations/{id}': 'the organization is changed by PUT',
   'POST tags/{tag}/kyc-documents': 'KYC',
   'DELETE tags/{tag}/kyc-documents': 'KYC',
   'POST tags/{tag}/kyc-documents/{kycDocumentId}': 'KYC',
@@ -193,6 +192,16 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
       'extraData.author': NO_AUTHOR,
       'extraData.links.externalUrl': NO_PLACEHOLDERS,
       'extraData.links.placeholder': NO_PLACEHOLDERS,
+    },
+  },
+  Organization: {
+    notSupported: {
+      'settings.billing.orderDelinquencyPeriod': 'a delinquency period of all orders: each has its own',
+      'settings.billing.subtractRecurringDiscountsFromMrr': 'MRR less discounts',
+      'settings.billing.subtractOneTimeDiscountsFromMrr': 'MRR less discounts',
+      'settings.notifications': 'e-mail to users',
+      'settings.annualComplianceScreening': 'compliance reports',
+      'settings.payoutRequestAllocationOrder': NO_PAYOUTS,
     },
   },
   PaymentCard: {

@@ -103,9 +103,12 @@ const VALUES: Readonly<Record<string, Json>> = {
   dob: '1990-01-31',
   // money and time
   currency: 'EUR',
+  reportCurrency: 'EUR',
   amount: 9.9,
   price: 9.9,
   delinquencyPeriod: 'P14D',
+  pendingOrderTtl: 'P1D',
+  'defaultTaxCalculator.type': 'flat',
   time: '09:00:00',
   startTime: daysAhead(1),
   endTime: daysAhead(3),

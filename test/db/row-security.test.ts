@@ -107,11 +107,11 @@ async function onEach(
 
 class Undo extends Error {}
 
-/** The test gateway's books are no concern of the API. */
+/** The test gateway's ledger is no concern of the API. */
 function expectEach(outcomes: Record<string, unknown>, wanted: unknown): void {
-  const isBooks = (name: string) => name.startsWith('test_gateway.')
+  const isLedger = (name: string) => name.startsWith('test_gateway.')
   expect(outcomes).toEqual(
-    Object.fromEntries(tables.map(({ name }) => [name, isBooks(name) ? 'refused' : wanted])),
+    Object.fromEntries(tables.map(({ name }) => [name, isLedger(name) ? 'refused' : wanted])),
   )
 }
 
