@@ -15,26 +15,44 @@ const ended = (row: string) =>
    and ${row}.status in ('delivered', 'exhausted', 'canceled') and not ${row}.resend_due`
 
 /** In the order of removal. */
-const EXPIRED = {
+const EXPIRED: readonly (readonly [table: string, condition: string])[] = [
   // A stored response is replayed for a day; the second day allows for clocks that differ.
-  idempotency_records: "created_time < now() - interval '2 days'",
+  ['idempotency_records', "created_time < now() - interval '2 days'"],
   // A customer token lasts a day at most, and its authentication token can revoke it until then.
-  customer_tokens: "expired_time < now() - interval '1 hour'",
-  authentication_tokens: "expired_time < now() - interval '2 days'",
-  password_tokens: "expired_time < now() - interval '2 days'",
-  sign_in_failures: "failed_time < now() - interval '1 day'",
+  ['customer_tokens', "expired_time < now() - interval '1 hour'"],
+  ['authentication_tokens', "expired_time < now() - interval '2 days'"],
+  ['password_tokens', "expired_time < now() - interval '2 days'"],
+  ['sign_in_failures', "failed_time < now() - interval '1 day'"],
   // A request is repeated for a day, and asked after for a month.
-  gateway_routes: "created_time < now() - interval '60 days'",
-  gateway_account_days: 'day < current_date - 60',
-  gateway_notifications: "received_time < now() - interval '30 days'",
-  api_requests: "created_time < now() - interval '30 days'",
-  rate_limits: 'expire < extract(epoch from now()) * 1000',
-  delivery_attempts: `exists (select from deliveries where deliveries.organization_id = delivery_attempts.organization_id
-    and deliveries.id = delivery_attempts.delivery_id and ${ended('deliveries')})`,
-  deliveries: ended('deliveries'),
-  events: `created_time < now() - interval '30 days' and not exists (select from deliveries
-    where deliveries.organization_id = events.organization_id and deliveries.event_id = events.id)`,
-} as const
+  ['gateway_routes', "created_time < now() - interval '60 days'"],
+  ['gateway_account_days', 'day < current_date - 60'],
+  ['gateway_notifications', "received_time < now() - interval '30 days'"],
+  ['api_requests', "created_time < now() - interval '30 days'"],
+  ['rate_limits', 'expire < extract(epoch from now()) * 1000'],
+  [
+    'delivery_attempts',
+    `exists (select from deliveries where deliveries.organization_id = delivery_attempts.organization_id
+       and deliveries.id = delivery_attempts.delivery_id and ${ended('deliveries')})`,
+  ],
+  [
+    'delivery_attempts',
+    `created_time < now() - interval '30 days'
+       and not exists (select from deliveries where deliveries.organization_id = delivery_attempts.organization_id
+         and deliveries.id = delivery_attempts.delivery_id)`,
+  ],
+  // One whose time has passed since the removal of attempts has its own still, and stays until the next day.
+  [
+    'deliveries',
+    `${ended('deliveries')}
+       and not exists (select from delivery_attempts where delivery_attempts.organization_id = deliveries.organization_id
+         and delivery_attempts.delivery_id = deliveries.id)`,
+  ],
+  [
+    'events',
+    `created_time < now() - interval '30 days' and not exists (select from deliveries
+       where deliveries.organization_id = events.organization_id and deliveries.event_id = events.id)`,
+  ],
+]
 
 export function startRetention(databaseUrl: string, log: Logger, interval = DAY): Loop {
   return startLoop({
@@ -58,11 +76,11 @@ export function startRetention(databaseUrl: string, log: Logger, interval = DAY)
 
 export async function removeExpired(em: EntityManager, batch = BATCH): Promise<number> {
   let removed = 0
-  for (const [table, condition] of Object.entries(EXPIRED)) {
+  for (const [ordinal, [table, condition]] of EXPIRED.entries()) {
     for (let last = batch; last === batch; removed += last) {
       const rows = await statement<object>(
         em,
-        `remove-expired-${table}`,
+        `remove-expired-${table}-${ordinal}`,
         `delete from ${table} where ctid in (select ctid from ${table} where ${condition} limit ? for update skip locked) returning 1`,
         [batch],
       )

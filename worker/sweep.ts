@@ -29,6 +29,7 @@ export interface SweepOptions {
 export function startSweep(options: SweepOptions): Loop {
   const { em, orders, late, log, watchdog, interval = INTERVAL } = options
   let before: Date | null = null
+  let page: Page | null = null
   return startLoop({
     name: 'sweep',
     interval,
@@ -40,8 +41,10 @@ export function startSweep(options: SweepOptions): Loop {
         if (number > 0) counts.set(workflow, (counts.get(workflow) ?? 0) + number)
       }
       count('token-expiry', await eraseExpiredCards(em()))
-      const { woken, at } = await wakeLateRecords(em(), before)
-      before = at
+      const { woken, at, next } = await wakeLateRecords(em(), before, page)
+      // What did not fit was late then already, and would not be found as having become late since.
+      if (next === null) before = at
+      page = next
       for (const { workflow, number } of woken) count(workflow, number)
       const organizations = await statement<{ organizationId: string }>(
         em(),
@@ -60,7 +63,7 @@ export function startSweep(options: SweepOptions): Loop {
       )
       for (const [workflow, number] of counts) late.inc({ workflow }, number)
       if (counts.size > 0) log.warn({ late: Object.fromEntries(counts) }, 'took care of late records')
-      return batches.some(({ isMore }) => isMore)
+      return next !== null || batches.some(({ isMore }) => isMore)
     },
   })
 }
@@ -82,97 +85,170 @@ export async function eraseExpiredCards(em: EntityManager): Promise<number> {
 
 export interface WokenRecords {
   readonly woken: readonly { readonly workflow: WorkflowName; readonly number: number }[]
+  /** What was late then is woken, by this page or the next ones. */
   readonly at: Date
+  /** Null if this page was the last. */
+  readonly next: Page | null
 }
 
-/**
- * Wakes late records without a pending wake-up; a null `before` wakes all. Orders that the sweep advances itself
- * are woken only to have an execution again: with the lowest priority, and not counted.
- */
-export async function wakeLateRecords(em: EntityManager, before: Date | null): Promise<WokenRecords> {
-  const rows = await statement<{ workflow: WorkflowName | null; number: number; at: Date | string }>(
-    em,
-    'wake-late-records',
-    `with last as (
-       select ?::timestamptz as at
-     ), late as (
-       (select 'subscription' as workflow, organization_id, id, next_deadline as deadline,
-               next_due_kind is not distinct from 'charge' as gateway_call,
-               quarantined_until is null and next_due_kind is distinct from 'charge' as is_advanced
-          from subscriptions
-         where clock_offset = 0 and ${isToBeWoken('next_deadline')} and ${IS_NOT_QUARANTINED}
-         order by next_deadline limit ${BATCH})
-       union all
-       (select 'subscription', organization_id, id, ${REAL_DEADLINE},
-               next_due_kind is not distinct from 'charge', false
-          from subscriptions
-         where clock_offset > 0 and moving_to is null
-           and ${isToBeWoken(REAL_DEADLINE)} and ${IS_NOT_QUARANTINED}
-         order by next_deadline limit ${BATCH})
-       union all
-       (select 'transaction', organization_id, id, next_inquiry_time, true, false from transactions
-         where status = 'pending' and subscription_id is null and ${isToBeWoken('next_inquiry_time')}
-           and ${IS_NOT_QUARANTINED}
-         order by next_inquiry_time limit ${BATCH})
-       union all
-       (select 'webhook-delivery', organization_id, id, next_attempt_time, false, false from deliveries
-         where status = 'retrying' and ${isToBeWoken('next_attempt_time')} and ${IS_NOT_QUARANTINED}
-         order by next_attempt_time limit ${BATCH})
-       union all
-       (select 'transaction', organization_id, id, next_refund_time, false, false from transactions
-         where ${isToBeWoken('next_refund_time')} and ${IS_NOT_QUARANTINED}
-         order by next_refund_time limit ${BATCH})
-       union all
-       (select 'dispute-deadline', organization_id, id, deadline_time, false, false from disputes
-         where status = 'response-needed' and ${isToBeWoken('deadline_time')} and ${IS_NOT_QUARANTINED}
-         order by deadline_time limit ${BATCH})
-       union all
-       (select 'coupon', organization_id, id, issued_time, false, false from coupons
-         where status = 'draft' and ${isToBeWoken('issued_time')} and ${IS_NOT_QUARANTINED}
-         order by issued_time limit ${BATCH})
-       union all
-       (select 'coupon', organization_id, id, expired_time, false, false from coupons
-         where status = 'issued' and ${isToBeWoken('expired_time')} and ${IS_NOT_QUARANTINED}
-         order by expired_time limit ${BATCH})
-       union all
-       (select 'invoice', organization_id, id, next_deadline, false, false from invoices
-         where ${isToBeWoken('next_deadline')} and ${IS_NOT_QUARANTINED}
-         order by next_deadline limit ${BATCH})
-     ), woken as (
-       insert into wake_ups (workflow, organization_id, record_id, gateway_call, due_by)
-       select workflow, organization_id, id, gateway_call,
-              case when is_advanced then now() + interval '10 minutes' else deadline end
-         from late
-        where not exists (select from wake_ups waiting where waiting.workflow = late.workflow
-                             and waiting.organization_id = late.organization_id and waiting.record_id = late.id)
-       returning workflow, due_by
-     )
-     select now.at, counted.workflow, coalesce(counted.number, 0)::int as number
-       from (select now() as at) now
-       left join (select workflow, count(*) as number from woken where due_by < now() group by workflow) counted on true`,
-    [before],
-  )
-  const [first] = rows
-  if (first === undefined) throw new Error('a select of one row gave none')
-  return {
-    woken: rows.flatMap(({ workflow, number }) => (workflow === null ? [] : [{ workflow, number }])),
-    at: new Date(first.at),
-  }
+/** Where the pages after it begin. */
+export interface Page {
+  readonly at: Date
+  readonly after: readonly Place[]
 }
+
+/** Column, organization and id of a record, by which the records of a kind are ordered. */
+type Place = readonly [string, string, string]
+const FIRST: Place = ['-infinity', '', '']
+const LAST: Place = ['infinity', '', '']
+
+/**
+ * Wakes late records without a pending wake-up, of each kind a page: those that have become late since `before`, of which
+ * all were woken that were late then. A null `before` wakes all. Orders that the sweep advances itself are woken only
+ * to have an execution again: with the lowest priority, and not counted.
+ */
+export async function wakeLateRecords(
+  em: EntityManager,
+  before: Date | null,
+  page: Page | null = null,
+): Promise<WokenRecords> {
+  const [row] = await statement<{
+    at: string
+    woken: WokenRecords['woken']
+    full: { kind: number; place: Place }[]
+  }>(em, 'wake-late-records', WAKE_LATE_RECORDS, [
+    before,
+    page?.at ?? null,
+    ...(page?.after ?? KINDS.map(() => FIRST)).flat(),
+  ])
+  if (row === undefined) throw new Error('a select of one row gave none')
+  const { woken, full } = row
+  const at = new Date(row.at)
+  const after = KINDS.map((_, kind) => full.find((one) => one.kind === kind)?.place ?? LAST)
+  return { woken, at, next: full.length === 0 ? null : { at, after } }
+}
+
+interface Kind {
+  readonly workflow: WorkflowName
+  readonly table: string
+  readonly column: string
+  /** In real time; default: the column. */
+  readonly deadline?: string
+  readonly condition: string
+  readonly gatewayCall?: string
+  /** The sweep advances these itself. */
+  readonly isAdvanced?: boolean
+}
+
+const IS_CHARGED = "next_due_kind is not distinct from 'charge'"
+const IS_ADVANCED = `clock_offset = 0 and quarantined_until is null and not ${IS_CHARGED}`
+
+const KINDS: readonly Kind[] = [
+  {
+    workflow: 'subscription',
+    table: 'subscriptions',
+    column: 'next_deadline',
+    condition: `clock_offset = 0 and not (${IS_ADVANCED})`,
+    gatewayCall: IS_CHARGED,
+  },
+  {
+    workflow: 'subscription',
+    table: 'subscriptions',
+    column: 'next_deadline',
+    condition: IS_ADVANCED,
+    isAdvanced: true,
+  },
+  {
+    workflow: 'subscription',
+    table: 'subscriptions',
+    column: 'next_deadline',
+    deadline: "(next_deadline - clock_offset * interval '1 millisecond')",
+    condition: 'clock_offset > 0 and moving_to is null',
+    gatewayCall: IS_CHARGED,
+  },
+  {
+    workflow: 'transaction',
+    table: 'transactions',
+    column: 'next_inquiry_time',
+    condition: "status = 'pending' and subscription_id is null",
+    gatewayCall: 'true',
+  },
+  {
+    workflow: 'transaction',
+    table: 'transactions',
+    column: 'next_refund_time',
+    condition: 'next_refund_time is not null',
+  },
+  {
+    workflow: 'webhook-delivery',
+    table: 'deliveries',
+    column: 'next_attempt_time',
+    condition: "status = 'retrying'",
+  },
+  {
+    workflow: 'dispute-deadline',
+    table: 'disputes',
+    column: 'deadline_time',
+    condition: "status = 'response-needed'",
+  },
+  { workflow: 'coupon', table: 'coupons', column: 'issued_time', condition: "status = 'draft'" },
+  { workflow: 'coupon', table: 'coupons', column: 'expired_time', condition: "status = 'issued'" },
+  {
+    workflow: 'invoice',
+    table: 'invoices',
+    column: 'next_deadline',
+    condition: 'next_deadline is not null',
+  },
+]
 
 const LATENESS = `interval '${LATE} milliseconds'`
-/** Of an order whose clock was moved. */
-const REAL_DEADLINE = "(next_deadline - clock_offset * interval '1 millisecond')"
+const AT = '(select at from moment)'
+const BEFORE = '(select before from moment)'
 
 /**
- * True once a record is late, and again when twice as late, and so on. Those that were woken before and are late still
- * take none of a batch, so that they hide no other.
+ * True once a record is late or its quarantine has ended, and again when twice as late, and so on. Those that were woken
+ * before and are late still take none of a page, so that they hide no other.
  */
 function isToBeWoken(deadline: string): string {
   const doublings = (instant: string) =>
     `floor(ln(greatest(extract(epoch from ${instant} - ${deadline})::float8 / ${LATE / 1_000}, 1e-9)) / ln(2::float8))`
-  const last = '(select at from last)'
-  return `${deadline} < now() - ${LATENESS} and (${last} is null or ${deadline} >= ${last} - ${LATENESS}
-           or ${doublings('now()')} > ${doublings(last)})`
+  return `${deadline} < ${AT} - ${LATENESS}
+     and (quarantined_until is null or quarantined_until < ${AT} - ${LATENESS})
+     and (${BEFORE} is null or ${deadline} >= ${BEFORE} - ${LATENESS} or quarantined_until >= ${BEFORE} - ${LATENESS}
+          or ${doublings(AT)} > ${doublings(BEFORE)})`
 }
-const IS_NOT_QUARANTINED = `(quarantined_until is null or quarantined_until < now() - ${LATENESS})`
+
+const LATE_RECORDS = KINDS.map(
+  (
+    { workflow, table, column, deadline = column, condition, gatewayCall = 'false', isAdvanced = false },
+    kind,
+  ) =>
+    `(select ${kind} as kind, '${workflow}' as workflow, organization_id, id, ${column} as place, ${deadline} as deadline,
+             ${gatewayCall} as gateway_call, ${isAdvanced} as is_advanced
+        from ${table}
+       where ${condition} and ${isToBeWoken(deadline)}
+         and (${column}, organization_id, id) > (?::timestamptz, ?, ?)
+       order by ${column}, organization_id, id limit ${BATCH})`,
+).join(' union all ')
+
+const WAKE_LATE_RECORDS = `with moment as (
+    select ?::timestamptz as before, date_trunc('milliseconds', coalesce(?::timestamptz, now())) as at
+  ), late as (
+    ${LATE_RECORDS}
+  ), woken as (
+    insert into wake_ups (workflow, organization_id, record_id, gateway_call, due_by)
+    select workflow, organization_id, id, gateway_call,
+           case when is_advanced then now() + interval '10 minutes' else deadline end
+      from late
+     where not exists (select from wake_ups waiting where waiting.workflow = late.workflow
+                          and waiting.organization_id = late.organization_id and waiting.record_id = late.id)
+    returning workflow, due_by
+  ), counted as (
+    select workflow, count(*) as number from woken where due_by < now() group by workflow
+  ), numbered as (
+    select *, row_number() over (partition by kind order by place, organization_id, id) as number from late
+  )
+  select ${AT} as at,
+         (select coalesce(jsonb_agg(jsonb_build_object('workflow', workflow, 'number', number)), '[]') from counted) as woken,
+         (select coalesce(jsonb_agg(jsonb_build_object('kind', kind, 'place', jsonb_build_array(place, organization_id, id))), '[]')
+            from numbered where number = ${BATCH}) as "full"`

@@ -313,4 +313,42 @@ describe('the log of deliveries', () => {
     )
     expect(statuses).toEqual([404, 404, 404, 200, 200])
   })
+
+  test('a delivery is kept as long as one of its attempts, and an attempt without one for 30 days', async () => {
+    receiver.respondWith(200)
+    const [ended, lost, kept] = [
+      await make('customers', {}),
+      await make('customers', {}),
+      await make('customers', {}),
+    ]
+    const attempt = await one(ended)
+    const orphans = [await one(lost), await one(kept)].map(({ id, deliveryId }) => ({ id, deliveryId }))
+    for (const [index, { id, deliveryId }] of orphans.entries()) {
+      await sql('delete from deliveries where id = ?', [deliveryId])
+      await sql(
+        `update delivery_attempts set created_time = now() - interval '${31 - 2 * index} days' where id = ?`,
+        [id],
+      )
+    }
+    // Its thirty days pass between the removal of attempts and that of deliveries.
+    await sql(`create function pass_thirty_days() returns trigger language plpgsql as $$
+      begin
+        update deliveries set ended_time = now() - interval '31 days' where id = '${attempt.deliveryId}';
+        return null;
+      end $$`)
+    await sql(
+      `create trigger pass_thirty_days after delete on delivery_attempts execute function pass_thirty_days()`,
+    )
+    await removeExpired(service.database.orm.em.fork())
+    expect((await attemptsOf(ended)).length).toBe(1)
+    expect((await resend(attempt)).status).toBe(204)
+    await one(ended, 2)
+    await sql('drop function pass_thirty_days cascade')
+    expect([(await attemptsOf(lost)).length, (await attemptsOf(kept)).length]).toEqual([0, 1])
+    await sql(`update deliveries set ended_time = now() - interval '31 days' where id = ?`, [
+      attempt.deliveryId,
+    ])
+    await removeExpired(service.database.orm.em.fork())
+    expect([await attemptsOf(ended), await delivery(attempt.deliveryId)]).toEqual([[], undefined])
+  })
 })

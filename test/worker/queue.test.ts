@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { createLog } from '../../config/log.ts'
 import type { Attempt, DueDelivery } from '../../delivery/attempt.ts'
 import {
   findWaitingWebhooks,
@@ -7,9 +8,11 @@ import {
   releaseDeliveries,
   takeDueDeliveries,
 } from '../../delivery/queue.ts'
-import { wakeLateRecords } from '../../worker/sweep.ts'
-import { type Catalogue, catalogue } from '../support/catalogue.ts'
+import { startSweep, wakeLateRecords } from '../../worker/sweep.ts'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { create } from '../support/create.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 describe('the queue of first attempts', () => {
   let service: TestService
@@ -31,6 +34,11 @@ describe('the queue of first attempts', () => {
   const customers = async (count: number) => {
     for (let made = 0; made < count; made += 1) await merchant.api.post('customers', { firstName: `${made}` })
   }
+  /** With the ids `<id>1`, `<id>2` and so on. */
+  const copy = (table: string, id: string, count: number, { columns }: { columns: string }) =>
+    sql(`insert into ${table}
+      select (jsonb_populate_record(copied, jsonb_build_object('id', copied.id || number, ${columns}))).*
+        from ${table} copied, generate_series(1, ${count}) number where copied.id = '${id}'`)
   const all = { owner: 'wrk_1', shares: [], others: { total: 100, each: 100 } }
   const attempt = (delivery: DueDelivery, failure: 'status' | null): Attempt => ({
     delivery,
@@ -269,15 +277,70 @@ describe('the queue of first attempts', () => {
     const [delivery] = await takeDueDeliveries(em(), all)
     if (delivery === undefined) throw new Error('nothing was taken')
     await recordOutcomes(em(), [{ attempt: attempt(delivery, 'status'), next: Date.now() - 5_500 }], 'wrk_1')
-    await sql(`insert into deliveries
-      select (jsonb_populate_record(delivery, jsonb_build_object('id', delivery.id || number,
-               'position', delivery.position + number, 'next_attempt_time', now() - interval '3 minutes'))).*
-        from deliveries delivery, generate_series(1, 1000) number where delivery.id = '${delivery.id}'`)
+    await copy('deliveries', delivery.id, 1_000, {
+      columns: "'position', copied.position + number, 'next_attempt_time', now() - interval '3 minutes'",
+    })
     await sql('delete from wake_ups')
     const earlier = new Date(Date.now() - 1_000)
     expect((await wakeLateRecords(em(), earlier)).woken).toEqual([
       { workflow: 'webhook-delivery', number: 1 },
     ])
     expect(await sql('select record_id from wake_ups')).toEqual([{ record_id: delivery.id }])
+  })
+
+  test('however many records were late at the first sweep, each is woken by it', async () => {
+    await customers(1)
+    const [delivery] = await takeDueDeliveries(em(), all)
+    if (delivery === undefined) throw new Error('nothing was taken')
+    const next = Date.now() - 3_600_000
+    await recordOutcomes(em(), [{ attempt: attempt(delivery, 'status'), next }], 'wrk_1')
+    await copy('deliveries', delivery.id, 1_199, { columns: "'position', copied.position + number" })
+    await sql('delete from wake_ups')
+    let counted = 0
+    const sweep = startSweep({
+      em,
+      orders: { advanceDue: async () => ({ count: 0, isMore: false }) },
+      late: {
+        inc: (_, count) => {
+          counted += count
+        },
+      },
+      log: createLog('silent'),
+    })
+    try {
+      await waitFor('1,200 to be woken', async () => (counted >= 1_200 ? true : null), 15_000)
+    } finally {
+      await sweep.stop()
+    }
+    expect(
+      await sql('select count(*)::int as woken, count(distinct record_id)::int as records from wake_ups'),
+    ).toEqual([{ woken: 1_200, records: 1_200 }])
+  })
+
+  test('orders that the sweep advances itself hide none whose charge is late', async () => {
+    const { id } = await create(merchant.api, 'subscriptions', orderBody(merchant))
+    await sql(
+      `update subscriptions set next_due_kind = 'charge', next_deadline = now() - interval '1 minute'`,
+    )
+    await copy('subscriptions', String(id), 600, {
+      columns: `'next_due_kind', null, 'next_deadline', now() - interval '1 hour'`,
+    })
+    await sql('delete from wake_ups')
+    expect((await wakeLateRecords(em(), null)).woken).toEqual([{ workflow: 'subscription', number: 1 }])
+    await sql('delete from subscriptions')
+  })
+
+  test('what was quarantined is woken five seconds after the end of that, however late it is', async () => {
+    await customers(1)
+    const [delivery] = await takeDueDeliveries(em(), all)
+    if (delivery === undefined) throw new Error('nothing was taken')
+    const next = Date.now() - 3 * 60_000
+    await recordOutcomes(em(), [{ attempt: attempt(delivery, 'status'), next }], 'wrk_1')
+    await sql('delete from wake_ups')
+    const woken = async (seconds: number) => {
+      await sql(`update deliveries set quarantined_until = now() - interval '${seconds} seconds'`)
+      return (await wakeLateRecords(em(), new Date(Date.now() - 1_000))).woken.length
+    }
+    expect([await woken(4.5), await woken(30), await woken(5.5)]).toEqual([0, 0, 1])
   })
 })
