@@ -267,10 +267,12 @@ async function applyForeignRefund(
       await reverseRefund(unit, before.id, outcome)
     return 'applied'
   }
-  if (outcome.result !== 'approved') return 'ignored'
   const sale = await saleOf(unit, gatewayAccountId, chargeId)
   if (sale === null) return await unknownSale(unit, gatewayAccountId)
   if (sale.status === 'pending') return 'deferred'
+  // Nothing is to be recorded of it, also once an older notification says that it was approved.
+  if (outcome.result === 'declined') return 'applied'
+  if (outcome.result === 'unknown') return 'ignored'
   if (sale.result !== 'approved') throw new Error(`transaction ${sale.id} was refunded and is not approved`)
   if (sale.currency !== currency) return 'ignored'
   await recordForeignRefund(unit, sale.id, { requestId, refundId, amount, rawResponse: outcome.raw })

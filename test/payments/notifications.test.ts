@@ -344,6 +344,22 @@ describe('the notifications of a gateway account', () => {
       expect(await childrenOf(made.id)).toMatchObject([{ result: 'declined' }])
     })
 
+    test('book nothing whose failure is told first', async () => {
+      const made = await sale()
+      const foreign = refundOf(made.gatewayTransactionId)
+      const at = Math.floor(Date.now() / 1000)
+      const failed = stripeEvent('refund.failed', { ...foreign, status: 'failed' }, { created: at })
+      const created = stripeEvent('refund.created', foreign, { created: at - 9 })
+      await tell(failed)
+      await tell(created)
+      expect([await stored(failed), await stored(created)]).toMatchObject([
+        { status: 'applied' },
+        { status: 'superseded' },
+      ])
+      expect(await childrenOf(made.id)).toEqual([])
+      expect(await read(`transactions/${made.id}`)).toMatchObject({ status: 'completed' })
+    })
+
     test('return to a credit memo the amount that failed later', async () => {
       const made = await sale()
       const memo = await create(merchant.api, 'credit-memos', {
