@@ -132,19 +132,28 @@ export function dispatchByAccount(
   }
 
   /** Sends a charge to the account of its route, and after a soft decline to the next one that holds the card. */
-  const sendByRoute = async (kind: 'charge' | 'authorize', charge: Charge): Promise<GatewayResult> => {
+  const sendByRoute = async (
+    kind: 'charge' | 'authorize',
+    charge: Charge,
+    isStillWanted: () => Promise<boolean> = async () => true,
+  ): Promise<GatewayResult> => {
     if (splitReference(charge.reference) === null) return await own[kind](charge)
     let declined: GatewayResult | null = null
     let from: string | null = null
     for (;;) {
       const next = await nextAccount(charge, from)
       if ('refusal' in next) return declined ?? next.refusal
-      const result = await resultAt(next, kind, charge)
+      const result = await resultAt(next, kind, charge, isStillWanted)
       const held = { ...result, heldBy: next.heldBy }
       if (result.result !== 'declined' || result.decline !== 'soft') return held
       await routes.uncount(charge, next.heldBy.reference)
       declined = held
       from = next.heldBy.reference
+      // What it pays may have ended while the account was asked.
+      if (await isStillWanted()) continue
+      const last = await routes.end(charge, from)
+      if (last.reference === from) return held
+      throw new Error('another process has sent the charge on')
     }
   }
 
@@ -153,11 +162,16 @@ export function dispatchByAccount(
     { gateway, reference, since }: AccountHolder,
     kind: 'charge' | 'authorize',
     charge: Charge,
+    isStillWanted: () => Promise<boolean>,
   ): Promise<GatewayResult> => {
     const request = { ...charge, reference }
-    const found =
-      since === null ? null : await gateway.find({ kind, charge: request }, since).catch(() => null)
-    return found === null || found.result === 'unknown' ? await gateway[kind](request) : found
+    if (since === null) return await gateway[kind](request)
+    const found = await gateway.find({ kind, charge: request }, since).catch(() => null)
+    if (found !== null && found.result !== 'unknown') return found
+    if (await isStillWanted()) return await gateway[kind](request)
+    return (
+      found ?? { result: 'unknown', raw: JSON.stringify({ result: 'unknown', reason: 'not-sent-again' }) }
+    )
   }
 
   /** Returns the account that a charge is sent to, at first or after `from` declined it; or why there is none. */
@@ -268,8 +282,8 @@ export function dispatchByAccount(
       })
     },
 
-    charge: (charge) => sendByRoute('charge', charge),
-    authorize: (charge) => sendByRoute('authorize', charge),
+    charge: (charge, isStillWanted) => sendByRoute('charge', charge, isStillWanted),
+    authorize: (charge, isStillWanted) => sendByRoute('authorize', charge, isStillWanted),
 
     async capture(capture) {
       const holder = await holderOf(capture.organizationId, capture.reference)

@@ -17,6 +17,8 @@ export interface PendingMovement {
   readonly isUnknown: boolean
   /** False if its debt is no longer open: a charge that was not made before must not be made. */
   readonly isWanted: boolean
+  /** Reads `isWanted` again. */
+  readonly isStillWanted?: () => Promise<boolean>
   /** Its card has expired: it is declined and never sent. */
   readonly isRefused?: boolean
   /** True if its customer had time enough to approve it. */
@@ -52,20 +54,22 @@ const FRESH = 10_000
  */
 export async function carryOut(
   gateway: Gateway,
-  { movement, since, isUnknown, isWanted, isRefused = false, isOverdue = false }: PendingMovement,
+  pending: PendingMovement,
   readAt: number,
   now: () => number,
 ): Promise<MovementOutcome> {
+  const { movement, since, isUnknown, isWanted, isRefused = false, isOverdue = false } = pending
   if (isRefused) return { ...outcome('declined', 'expired-card'), decline: 'hard' }
   const maySend = () => isWanted && now() < since + gateway.idempotencyWindow
-  if (!isUnknown && maySend()) return await send(gateway, movement, () => now() < readAt + FRESH)
+  const isFresh = () => now() < readAt + FRESH
+  if (!isUnknown && maySend()) return await send(gateway, pending, isFresh)
   const found = await find(gateway, movement, since)
   if (found !== null && found.result !== 'unknown') return found
   if (found === NO_RESULT) return NO_RESULT
   if (found?.approvalUrl != null && 'charge' in movement) {
     return isOverdue || !isWanted ? await abandon(gateway, movement.charge, since) : found
   }
-  if (maySend()) return await send(gateway, movement, () => now() < readAt + FRESH)
+  if (maySend()) return await send(gateway, pending, isFresh)
   return found ?? NEVER_SENT
 }
 
@@ -83,10 +87,14 @@ export async function lookUp(
   return found ?? (now < since + gateway.idempotencyWindow ? null : NEVER_SENT)
 }
 
-async function send(gateway: Gateway, movement: Movement, isFresh: () => boolean): Promise<MovementOutcome> {
+async function send(
+  gateway: Gateway,
+  pending: PendingMovement,
+  isFresh: () => boolean,
+): Promise<MovementOutcome> {
   for (let attempt = 0; isFresh(); attempt += 1) {
     try {
-      return await move(gateway, movement)
+      return await move(gateway, pending)
     } catch (error) {
       const wait = AT_ONCE[attempt]
       if (!(error instanceof NotSentError)) return NO_RESULT
@@ -97,12 +105,12 @@ async function send(gateway: Gateway, movement: Movement, isFresh: () => boolean
   return NOT_REACHED
 }
 
-async function move(gateway: Gateway, movement: Movement): Promise<GatewayResult> {
+async function move(gateway: Gateway, { movement, isStillWanted }: PendingMovement): Promise<GatewayResult> {
   switch (movement.kind) {
     case 'charge':
-      return await gateway.charge(movement.charge)
+      return await gateway.charge(movement.charge, isStillWanted)
     case 'authorize':
-      return await gateway.authorize(movement.charge)
+      return await gateway.authorize(movement.charge, isStillWanted)
     case 'refund':
       return await gateway.refund(movement.refund)
     case 'capture':

@@ -131,12 +131,13 @@ export interface Gateway {
   /** Idempotent. @throws GatewayFailedError if it has no result. */
   adopt(organizationId: string, paymentMethod: string): Promise<AdoptedCard | CardRefusal>
   /**
-   * What the bank wants approved is `unknown` if the customer is present, else declined as `needs-action`.
+   * What the bank wants approved is `unknown` if the customer is present, else declined as `needs-action`. A gateway that
+   * has waited for one response asks `isStillWanted` before it sends the charge elsewhere, or again.
    * @throws NotSentError if the gateway has certainly not carried it out.
    */
-  charge(charge: Charge): Promise<GatewayResult>
+  charge(charge: Charge, isStillWanted?: () => Promise<boolean>): Promise<GatewayResult>
   /** As `charge`, but the money is only held, until it is captured or voided, or the authorization ends by itself. */
-  authorize(charge: Charge): Promise<GatewayResult>
+  authorize(charge: Charge, isStillWanted?: () => Promise<boolean>): Promise<GatewayResult>
   /** Takes what an authorization holds, once; the rest of it is released. @throws NotSentError as `charge`. */
   capture(capture: OfAuthorization): Promise<GatewayResult>
   /** Releases what an authorization holds. @throws NotSentError as `charge`. */

@@ -55,7 +55,8 @@ const members = {
   useAsBackup: Type.Optional(
     Type.Boolean({
       default: false,
-      description: 'Whether the payment instrument is charged where the preferred one is declined for good, has expired or is deactivated.',
+      description:
+        'Whether the payment instrument is charged where the preferred one is declined for good, has expired or is deactivated.',
     }),
   ),
   customFields: CustomFields,

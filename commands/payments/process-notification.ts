@@ -265,10 +265,12 @@ async function applyForeignRefund(
       await reverseRefund(unit, before.id, outcome)
     return 'applied'
   }
-  if (outcome.result !== 'approved') return 'ignored'
   const sale = await saleOf(unit, gatewayAccountId, chargeId)
-  if (sale === null) return await unknownSale(unit, gatewayAccountId)
+  if (typeof sale === 'string') return sale
   if (sale.status === 'pending') return 'deferred'
+  // Nothing is to be recorded of it, also once an older notification says that it was approved.
+  if (outcome.result === 'declined') return 'applied'
+  if (outcome.result === 'unknown') return 'ignored'
   if (sale.result !== 'approved') throw new Error(`transaction ${sale.id} was refunded and is not approved`)
   if (sale.currency !== currency) return 'ignored'
   await recordForeignRefund(unit, sale.id, { requestId, refundId, amount, rawResponse: outcome.raw })
@@ -281,22 +283,27 @@ async function applyDispute(
   dispute: DisputeNotification,
 ): Promise<NotificationOutcome> {
   const sale = await saleOf(unit, gatewayAccountId, dispute.chargeId)
-  if (sale === null) return await unknownSale(unit, gatewayAccountId)
+  if (typeof sale === 'string') return sale
   await recordReportedDispute(unit, sale.id, dispute)
   return 'applied'
 }
 
+/** A charge that no transaction names may be a pending sale's lost result; else it was made by other means. */
 async function saleOf(
-  { em, organizationId }: UnitOfWork,
+  unit: UnitOfWork,
   gatewayAccountId: string,
   gatewayTransactionId: string,
-): Promise<Transaction | null> {
+): Promise<Transaction | 'deferred' | 'ignored'> {
+  const { em, organizationId } = unit
+  // Asked first: a result that is recorded between the two statements is found by the second.
+  const isPending = await hasPendingSale(unit, gatewayAccountId)
   const found = await em.find(Transaction, {
     organizationId,
     gatewayTransactionId,
     type: { $in: ['sale', 'capture'] },
   })
-  return found.find((one) => accountOrOwn(one) === gatewayAccountId) ?? null
+  const sale = found.find((one) => accountOrOwn(one) === gatewayAccountId)
+  return sale ?? (isPending ? 'deferred' : 'ignored')
 }
 
 /** In place of an account's id: what the deployment's own gateway tells. No account has it. */
@@ -306,11 +313,10 @@ function accountOrOwn({ gatewayReference }: Pick<Transaction, 'gatewayReference'
   return gatewayReference == null ? null : (splitReference(gatewayReference)?.account ?? OWN_GATEWAY)
 }
 
-/** A charge that no transaction names may be a pending sale's lost result; else it was made by other means. */
-async function unknownSale(
+async function hasPendingSale(
   { em, organizationId }: UnitOfWork,
   gatewayAccountId: string,
-): Promise<'deferred' | 'ignored'> {
+): Promise<boolean> {
   const [row] = await statement<{ isPending: boolean }>(
     em,
     'find-pending-sales-of-account',
@@ -320,5 +326,5 @@ async function unknownSale(
          and starts_with(coalesce(route.reference, sale.gateway_reference), 'account/' || ?::text || '/')) as "isPending"`,
     [organizationId, gatewayAccountId],
   )
-  return row?.isPending === true ? 'deferred' : 'ignored'
+  return row?.isPending === true
 }

@@ -45,6 +45,7 @@ export async function pendingMovement(
     isUnknown: result === 'unknown',
     isRefused: isOfExpiredCard(transaction),
     isWanted: await areOpen(em, organizationId, invoiceIds),
+    isStillWanted: () => areOpen(em, organizationId, invoiceIds),
     isOverdue: instant !== null && approvalIsOverdue(chargedAt(transaction), instant),
   }
   return { transaction, pending }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ulid } from 'ulid'
 import { dispatchByAccount, type GatewayAccountFacts, type GatewayRoutes } from '../../gateways/accounts.ts'
 import { createGateway } from '../../gateways/gateways.ts'
-import { carryOut } from '../../gateways/movement.ts'
+import { carryOut, type PendingMovement } from '../../gateways/movement.ts'
 import type { Charge, Gateway } from '../../gateways/port.ts'
 import { createStripeGateway } from '../../gateways/stripe.ts'
 import { TEST_CARDS, TEST_CVV } from '../support/cards.ts'
@@ -88,10 +88,15 @@ describe('the gateway of several accounts', () => {
     providers
       .flatMap((provider) => provider.intents())
       .filter(({ metadata }) => (metadata as { requestId?: string }).requestId === requestId)
-  const outcomeOf = (gateway: Gateway, charge: Charge, isUnknown: boolean) =>
+  const outcomeOf = (
+    gateway: Gateway,
+    charge: Charge,
+    isUnknown: boolean,
+    members: Pick<Partial<PendingMovement>, 'isWanted' | 'isStillWanted'> = {},
+  ) =>
     carryOut(
       gateway,
-      { movement: { kind: 'charge', charge }, since: Date.now(), isUnknown, isWanted: true },
+      { movement: { kind: 'charge', charge }, since: Date.now(), isUnknown, isWanted: true, ...members },
       Date.now(),
       Date.now,
     )
@@ -118,6 +123,26 @@ describe('the gateway of several accounts', () => {
     const heldBy = { reference: expect.stringContaining(held) }
     expect(await outcomeOf(gateway, charge, true)).toMatchObject({ result, heldBy })
     expect(intentsOf(charge)).toHaveLength(accounts.length)
+  })
+
+  test('sends no charge on whose invoice has ended while an account was asked', async () => {
+    const { gateway, charge } = await withAccounts({ pan: TEST_CARDS.declines }, {})
+    const isStillWanted = async () => false
+    const declined = { result: 'declined', decline: 'soft', heldBy: { reference: charge.reference } }
+    expect(await outcomeOf(gateway, charge, false, { isStillWanted })).toMatchObject(declined)
+    // The route has ended: neither does a repetition.
+    expect(await outcomeOf(gateway, charge, true)).toMatchObject(declined)
+    expect(intentsOf(charge)).toHaveLength(1)
+  })
+
+  test('sends no charge again whose invoice has ended while an account was asked for its outcome', async () => {
+    const { gateway, charge } = await withAccounts({}, {})
+    providers[0]?.fail(INTENT, { before: { status: 500, error: { type: 'api_error' } } })
+    expect(await outcomeOf(gateway, charge, false)).toMatchObject({ result: 'unknown' })
+    const isStillWanted = async () => false
+    expect(await outcomeOf(gateway, charge, true, { isStillWanted })).toMatchObject({ result: 'unknown' })
+    expect(await outcomeOf(gateway, charge, true, { isWanted: false })).toMatchObject({ result: 'canceled' })
+    expect(intentsOf(charge)).toEqual([])
   })
 
   test.each([

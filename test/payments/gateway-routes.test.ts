@@ -1,17 +1,21 @@
 /** One card with several gateway accounts: soft declines and daily limits send a charge on, and never twice. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { callGateway } from '../../activities/call-gateway.ts'
+import { gatewayAccountSource } from '../../commands/payments/gateway-accounts.ts'
 import { gatewayRoutes } from '../../commands/payments/gateway-routes.ts'
 import { dispatchByAccount, type GatewayAccountFacts } from '../../gateways/accounts.ts'
-import { createGateway } from '../../gateways/gateways.ts'
+import { createGateway, createGateways } from '../../gateways/gateways.ts'
 import type { Charge, Gateway, GatewayResult } from '../../gateways/port.ts'
+import { activityDependencies } from '../support/activities.ts'
 import { TEST_CARDS } from '../support/cards.ts'
-import { type Catalogue, catalogue } from '../support/catalogue.ts'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { create } from '../support/create.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import fc from '../support/fast-check.ts'
 import { type ScriptedStripe, startScriptedStripe } from '../support/scripted-stripe.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { makeToken } from '../support/tokens.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 const SECRET_KEY = 'sk_test_of_the_scripted_provider'
 const ACCOUNT = {
@@ -61,6 +65,24 @@ describe('a card that several gateway accounts hold', () => {
         ...members,
       })
     ).body
+  /** Charges a new order as its workflow does. */
+  const chargeOrder = async (recordId: string) => {
+    const { vault } = service.database
+    const em = () => service.database.orm.em.fork()
+    const gateway = createGateways({
+      environment: 'sandbox',
+      databaseUrl: service.databaseUrl,
+      baseUrl: service.baseUrl,
+      accounts: gatewayAccountSource(em, vault),
+      routes: gatewayRoutes(em, Date.now),
+      stripeHost: { protocol: 'http', host: '127.0.0.1', port: provider.port },
+    })
+    const dependencies = activityDependencies(service, { gateway })
+    const input = { organizationId: merchant.organizationId, recordId, clock: Date.now(), base: 0 }
+    expect(await dependencies.orders.advance(input)).toMatchObject({ gatewayCallDue: true })
+    await callGateway(dependencies, input)
+    await gateway.close()
+  }
   const chargesFor = (requestId: unknown) =>
     provider.charges().filter(({ metadata }) => (metadata as { requestId?: string }).requestId === requestId)
   const patch = (id: string, body: object) =>
@@ -106,6 +128,34 @@ describe('a card that several gateway accounts hold', () => {
     expect(found).toMatchObject({ result: 'approved', gatewayAccountId: 'second' })
     expect(chargesFor(found.requestId)).toHaveLength(1)
   })
+
+  test.each([
+    ['of a caller', false],
+    ['of an order', true],
+  ])(
+    'is charged by no other for what was voided while the first was asked, by a sale %s',
+    async (_, isOwn) => {
+      const members = isOwn ? { paymentInstrumentId: card } : { autopay: false }
+      const placed = await create(merchant.api, 'subscriptions', orderBody(merchant, members))
+      const { promise: voided, resolve: respond } = Promise.withResolvers<void>()
+      provider.fail(INTENT, { ...softly(), until: voided })
+      const before = provider.requests().length
+      const asked = isOwn
+        ? chargeOrder(String(placed.id))
+        : charge({ amount: 9.9, invoiceIds: [placed.initialInvoiceId] })
+      await waitFor('the first account to be asked', async () => {
+        const requests = provider.requests().slice(before)
+        return requests.some((request) => INTENT.test(request)) || null
+      })
+      const ended = isOwn ? `subscriptions/${placed.id}` : `invoices/${placed.initialInvoiceId}`
+    expect((await merchant.api.post(`${ended}/void`, {})).status).toBe(201)
+      respond()
+      await asked
+      const { body } = await merchant.api.get<Record<string, unknown>[]>('transactions?limit=2')
+      expect(body).toMatchObject([{ type: 'sale', result: 'declined', gatewayAccountId: 'first' }])
+      expect(chargesFor(body[0]?.requestId)).toEqual([])
+    },
+  )
 
   test('is charged by the next one above the limit of the day, in count or in amount', async () => {
     for (const limit of [{ count: 2 }, { amount: 30 }]) {

@@ -344,6 +344,22 @@ describe('the notifications of a gateway account', () => {
       expect(await childrenOf(made.id)).toMatchObject([{ result: 'declined' }])
     })
 
+    test('book nothing whose failure is told first', async () => {
+      const made = await sale()
+      const foreign = refundOf(made.gatewayTransactionId)
+      const at = Math.floor(Date.now() / 1000)
+      const failed = stripeEvent('refund.failed', { ...foreign, status: 'failed' }, { created: at })
+      const created = stripeEvent('refund.created', foreign, { created: at - 9 })
+      await tell(failed)
+      await tell(created)
+      expect([await stored(failed), await stored(created)]).toMatchObject([
+        { status: 'applied' },
+        { status: 'superseded' },
+      ])
+      expect(await childrenOf(made.id)).toEqual([])
+      expect(await read(`transactions/${made.id}`)).toMatchObject({ status: 'completed' })
+    })
+
     test('return to a credit memo the amount that failed later', async () => {
       const made = await sale()
       const memo = await create(merchant.api, 'credit-memos', {
@@ -525,6 +541,44 @@ describe('the notifications of a gateway account', () => {
       await processAll()
       expect(await stored(event)).toMatchObject({ status: 'applied' })
       expect(await read(`disputes/${dispute.id}`)).toMatchObject({ transactionId: made.id })
+    })
+
+    test('of a sale whose result is recorded at the same time are not lost', async () => {
+      const alone = await catalogue(service)
+      const account = { ...ACCOUNT, credentials: { secretKey: SECRET_KEY, webhookSecret: SECRET } }
+      expect((await alone.api.put('gateway-accounts/main', account)).status).toBe(201)
+      const { id: paymentInstrumentId } = await create(alone.api, 'payment-instruments', {
+        customerId: alone.customerId,
+        token: await makeToken(alone.api),
+      })
+      provider.fail(INTENT, LOST)
+      const made = await create(alone.api, 'transactions', {
+        type: 'sale',
+        customerId: alone.customerId,
+        currency: 'EUR',
+        amount: 12.5,
+        paymentInstruction: { paymentInstrumentId },
+      })
+      const dispute = stripeDispute(intentOf(made.requestId).id)
+      expect((await send(stripeEvent('charge.dispute.created', dispute), { of: alone })).status).toBe(200)
+      let processed: Promise<void> | null = null
+      await service.database.orm.em.fork().transactional(async (em) => {
+        // Whether a sale is pending is asked for with its route.
+        await em.execute('lock table gateway_routes in access exclusive mode')
+        processed = processAll()
+        await waitFor('the notification to wait for the table', async () => {
+          const waiting = await sql(
+            "select 1 from pg_locks where relation = 'gateway_routes'::regclass and not granted",
+          )
+          return waiting.length > 0 || null
+        })
+        await em.execute(
+          `update transactions set status = 'completed', result = 'approved', gateway_transaction_id = ? where id = ?`,
+          [dispute.payment_intent, made.id],
+        )
+      })
+      await processed
+      expect((await alone.api.get(`disputes/${dispute.id}`)).body).toMatchObject({ transactionId: made.id })
     })
   })
 

@@ -9,7 +9,11 @@ type Resource = Record<string, unknown> & { id: string }
 type Form = Record<string, string>
 
 export type Fault =
-  | { readonly before: { readonly status: number; readonly error: object } }
+  /** It responds once `until` is fulfilled. */
+  | {
+      readonly before: { readonly status: number; readonly error: object }
+      readonly until?: Promise<unknown>
+    }
   /** Does its work, and then sends another response. */
   | { readonly after: { readonly status: number; readonly error: object } }
   /** Does its work, and responds only after so many milliseconds. */
@@ -259,8 +263,10 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
     }
     const at = faults.findIndex((one) => one.request.test(`${method} ${pathname}`))
     const fault = at < 0 ? null : (faults.splice(at, 1)[0]?.fault ?? null)
-    if (fault !== null && 'before' in fault)
+    if (fault !== null && 'before' in fault) {
+      await fault.until
       return send(fault.before.status, JSON.stringify({ error: fault.before.error }))
+    }
     const key = method === 'POST' ? String(headers['idempotency-key']) : ''
     let reply = replies.get(key)
     if (reply === undefined) {
