@@ -561,6 +561,35 @@ describe('customers', () => {
       })
     })
 
+    test('an instrument that is deactivated meanwhile is not left as the default of the target', async () => {
+      const [duplicate, target] = [await customer(), await customer()]
+      const card = await instrument(duplicate)
+      const { organizationId } = merchant
+      const response = await whileOpen(
+        [
+          [
+            'select from customers where organization_id = $1 and id in ($2, $3) order by id for update',
+            [organizationId, duplicate, target],
+          ],
+          [
+            'update payment_instruments set customer_id = $3 where organization_id = $1 and id = $2',
+            [organizationId, card, target],
+          ],
+          [
+            'update customers set default_payment_instrument_id = $3 where organization_id = $1 and id = $2',
+            [organizationId, target, card],
+          ],
+          ['delete from customers where organization_id = $1 and id = $2', [organizationId, duplicate]],
+        ],
+        () => merchant.api.post<Body>(`payment-instruments/${card}/deactivation`, {}),
+      )
+      expect(response?.body).toMatchObject({ status: 'deactivated', customerId: target })
+      const shown = await read(target)
+      expect(shown.defaultPaymentInstrumentId).toBeNull()
+      expect((await merchant.api.put(`customers/${target}`, shown)).status).toBe(200)
+      expect((await eventsOf(target)).map(({ type }) => type)).toContain('customer-updated')
+    })
+
     test('a refund that is started meanwhile, under the lock of its sale, is moved too', async () => {
       const [duplicate, target] = [await customer(), await customer()]
       const transactionId = await sale(duplicate, 5)
