@@ -86,6 +86,15 @@ async function heldRow<T extends TenantRow>(
   return row === undefined ? null : plainRowReader(em, entity)(row)
 }
 
+/**
+ * An own invoice that is not issued yet: it is priced and taxed again until then, and what it shows can be sent back. An
+ * issued one keeps its amounts. An index finds those of no order.
+ */
+function draftWith(member: 'planId' | 'productId'): string {
+  return `subscription_id is null and status = 'draft'
+    and lines @> jsonb_build_array(jsonb_build_object('${member}', ?::text))`
+}
+
 /** What refers to a table's rows: the name in the error message, and the condition, with `?` for the id. */
 const REFERRERS = {
   websites: [
@@ -110,6 +119,7 @@ const REFERRERS = {
       table: 'subscriptions',
       condition: `items @> jsonb_build_array(jsonb_build_object('plan', jsonb_build_object('id', ?::text)))`,
     },
+    { label: 'an invoice', table: 'invoices', condition: draftWith('planId') },
   ],
   gateway_accounts: [
     {
@@ -130,10 +140,15 @@ const REFERRERS = {
   products: [
     { label: 'a plan', table: 'plans', condition: 'product_id = ?' },
     {
+      // An order keeps the product that its plan had, and may bill at the end of a period what it does not sell any more.
       label: 'a subscription',
       table: 'subscriptions',
-      condition: `items @> jsonb_build_array(jsonb_build_object('plan', jsonb_build_object('productId', ?::text)))`,
+      condition: `exists (select from (select jsonb_build_object('productId', ?::text) as named) product
+        where items @> jsonb_build_array(jsonb_build_object('priced', named))
+           or queued_lines @> jsonb_build_array(named)
+           or changed_period -> 'used' @> jsonb_build_array(named))`,
     },
+    { label: 'an invoice', table: 'invoices', condition: draftWith('productId') },
   ],
 } as const
 

@@ -17,6 +17,7 @@ import { remove } from '../resources/delete.ts'
 import type { Resource, Writer } from '../resources/resource.ts'
 import { upsert } from '../resources/upsert.ts'
 import { CustomerCredential } from '../schemas/customer-credential.ts'
+import { instantOf } from './instants.ts'
 
 export const credentials: Resource<CredentialRow> = {
   name: 'Credential',
@@ -62,14 +63,17 @@ async function hashed(
 }
 
 function writerOf(password: CheckedPassword | null): Writer<CredentialRow, CustomerCredential> {
-  const given = ({ username, customerId, expiredTime }: CustomerCredential): GivenCredential => ({
+  const given = (
+    { username, customerId, expiredTime }: CustomerCredential,
+    row: CredentialRow | null,
+  ): GivenCredential => ({
     username,
     customerId,
-    expiredTime: expiredTime == null ? expiredTime : new Date(expiredTime),
+    expiredTime: expiredTime === undefined ? undefined : instantOf(expiredTime, row?.expiredTime),
     password,
   })
   return {
-    create: (unit, id, body) => createCredential(unit, id, given(body)),
-    update: (unit, row, body) => updateCredential(unit, row, given(body)),
+    create: (unit, id, body) => createCredential(unit, id, given(body, null)),
+    update: (unit, row, body) => updateCredential(unit, row, given(body, row)),
   }
 }

@@ -5,3 +5,11 @@ export function instantOf(text: string | null | undefined, stored: Date | null |
   const isStored = stored != null && given.getTime() === stored.getTime() - stored.getUTCMilliseconds()
   return isStored ? stored : given
 }
+
+/** As `instantOf`, in milliseconds. */
+export function millisecondsOf(
+  text: string | null | undefined,
+  stored: number | null | undefined,
+): number | null {
+  return instantOf(text, stored == null ? null : new Date(stored))?.getTime() ?? null
+}

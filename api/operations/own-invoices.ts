@@ -24,14 +24,15 @@ import { notFound, type Writer } from '../resources/resource.ts'
 import { respondWith } from '../resources/respond.ts'
 import { contactOf } from '../schemas/contact.ts'
 import type { Invoice, InvoiceIssue, InvoiceItem, InvoiceTransaction } from '../schemas/invoice.ts'
+import { millisecondsOf } from './instants.ts'
 import { invoices } from './invoices.ts'
 
 export const invoiceWriter: Writer<InvoiceRow, Invoice> = {
   lock: lockedRow,
-  create: (unit, id, body) => createOwnInvoice(unit, id, valuesOf(body)),
+  create: (unit, id, body) => createOwnInvoice(unit, id, valuesOf(body, null)),
   async update(unit, row, body) {
-    const values = valuesOf(body)
-    const shown = valuesOf(presentInvoice(row, unit.baseUrl))
+    const shown = valuesOf(presentInvoice(row, unit.baseUrl), null)
+    const values = valuesOf(body, shown)
     // What any invoice shows can be sent back.
     if (canonicalJson(values) !== canonicalJson(shown)) await updateOwnInvoice(unit, row, values)
   },
@@ -41,7 +42,7 @@ export const invoiceWriter: Writer<InvoiceRow, Invoice> = {
 export async function postInvoiceItem(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const invoice = await requiredInvoice(context, unit)
-    const item = itemOf(context.body<InvoiceItem>())
+    const item = itemOf(context.body<InvoiceItem>(), null)
     let id = ''
     await changeDraft(unit, invoice, async () => {
       id = await addItem(unit, invoice, item)
@@ -57,9 +58,9 @@ export async function putInvoiceItem(context: OperationContext): Promise<Operati
   return await context.commit(async (unit) => {
     const invoice = await requiredInvoice(context, unit)
     const { itemId = '' } = context.params
-    const shown = shownItem(context, invoice, itemId)
-    const item = itemOf(context.body<InvoiceItem>())
-    if (canonicalJson(item) !== canonicalJson(itemOf(shown)))
+    const shown = itemOf(shownItem(context, invoice, itemId), null)
+    const item = itemOf(context.body<InvoiceItem>(), shown)
+    if (canonicalJson(item) !== canonicalJson(shown))
       await changeDraft(unit, invoice, () => changeItem(unit, invoice, itemId, item))
     return { body: shownItem(context, invoice, itemId) }
   })
@@ -166,23 +167,24 @@ type ItemMembers = Pick<
   | 'periodEndTime'
 >
 
-function valuesOf(body: InvoiceMembers): OwnInvoiceValues {
+/** `shown`: what the invoice has. */
+function valuesOf(body: InvoiceMembers, shown: OwnInvoiceValues | null): OwnInvoiceValues {
   return {
     customerId: body.customerId,
     websiteId: body.websiteId,
     currency: body.currency,
-    items: (body.items ?? []).map(itemOf),
+    items: (body.items ?? []).map((item, index) => itemOf(item, shown?.items[index])),
     shipping: body.shipping == null ? null : amountOf(body.shipping.amount),
     billingAddress: contactOf(body.billingAddress),
     deliveryAddress: contactOf(body.deliveryAddress),
     poNumber: body.poNumber ?? null,
     notes: body.notes ?? null,
-    dueTime: milliseconds(body.dueTime),
-    autopayScheduledTime: milliseconds(body.autopayScheduledTime),
+    dueTime: millisecondsOf(body.dueTime, shown?.dueTime),
+    autopayScheduledTime: millisecondsOf(body.autopayScheduledTime, shown?.autopayScheduledTime),
   }
 }
 
-function itemOf(body: ItemMembers): OwnItem {
+function itemOf(body: ItemMembers, shown: OwnItem | null | undefined): OwnItem {
   return {
     type: body.type,
     description: body.description ?? '',
@@ -190,7 +192,7 @@ function itemOf(body: ItemMembers): OwnItem {
     quantity: body.quantity ?? 1,
     productId: body.productId ?? null,
     planId: body.planId ?? null,
-    periodStart: milliseconds(body.periodStartTime),
-    periodEnd: milliseconds(body.periodEndTime),
+    periodStart: millisecondsOf(body.periodStartTime, shown?.periodStart),
+    periodEnd: millisecondsOf(body.periodEndTime, shown?.periodEnd),
   }
 }

@@ -7,6 +7,7 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { customerEvent } from '../../events/customer-events.ts'
 import { customerEntry } from '../../events/timeline.ts'
 import { endAccessOf } from '../access/end-access.ts'
+import { chargeOwing, lockFreeOwing, OWES, WAS_DECLINED } from '../orders/charge-open-invoices.ts'
 
 /** Tables whose rows a merge moves. Each table that refers to a customer is here or in `ENDED_TABLES`. */
 export const MOVED_TABLES = [
@@ -29,7 +30,10 @@ export const ENDED_TABLES = [
 
 const FIELD = 'targetCustomerId'
 
-/** Locks the customer's orders, then both customers by id; null: no such customer. Throws InvalidFieldsError. */
+/**
+ * Locks the customer's orders and own invoices, and what the target owes; then both customers by id. Null: no such customer.
+ * Throws InvalidFieldsError.
+ */
 export async function lockToMerge(
   unit: UnitOfWork,
   id: string,
@@ -37,15 +41,18 @@ export async function lockToMerge(
 ): Promise<{ readonly duplicate: Customer; readonly target: Customer } | null> {
   await statement(
     unit.em,
-    'lock-orders-of-customer',
-    'select id from subscriptions where organization_id = ? and customer_id = ? order by id for update',
-    [unit.organizationId, id],
+    'lock-orders-to-merge',
+    `select id from subscriptions owing
+      where organization_id = ? and (customer_id = ? or (customer_id = ? and ${OWES})) order by id for update`,
+    [unit.organizationId, id, targetId],
   )
   await statement(
     unit.em,
-    'lock-own-invoices-of-customer',
-    'select id from invoices where organization_id = ? and customer_id = ? and subscription_id is null order by id for update',
-    [unit.organizationId, id],
+    'lock-own-invoices-to-merge',
+    `select id from invoices
+      where organization_id = ? and subscription_id is null and (customer_id = ? or (customer_id = ? and ${WAS_DECLINED}))
+      order by id for update`,
+    [unit.organizationId, id, targetId],
   )
   const locked = new Map<string, Customer | null>()
   for (const one of [...new Set([id, targetId])].sort()) locked.set(one, await lockRow(unit, Customer, one))
@@ -62,11 +69,15 @@ export async function lockToMerge(
 
 /**
  * Moves every record and tag of a locked customer to the target, and removes the customer. The target keeps
- * its own values, and takes the default instrument if it has none. Emits `customer-merged`; each moved record
- * shows another customer, so its revision rises.
+ * its own values, and takes the default instrument if it has none. What either owes is charged to a default
+ * instrument that is new for it. Emits `customer-merged`; each moved record shows another customer, so its
+ * revision rises.
  */
 export async function mergeCustomers(unit: UnitOfWork, duplicate: Customer, target: Customer): Promise<void> {
   const { em, organizationId, now } = unit
+  // Whose default instrument changes: what the other owes was charged to it already, and keeps its retries.
+  const payer = target.defaultPaymentInstrumentId == null ? target : duplicate
+  const owing = await lockFreeOwing(unit, payer.id)
   for (const table of MOVED_TABLES) {
     // Until none is left: a refund of a locked sale may have been added meanwhile.
     for (let moved = 1; moved > 0; ) {
@@ -95,4 +106,6 @@ export async function mergeCustomers(unit: UnitOfWork, duplicate: Customer, targ
   })
   const message = `Customer ${duplicate.id} was merged into customer ${target.id}.`
   unit.addTimelineEntry(customerEntry(target.id, 'customer-merged', message, now))
+  const { defaultPaymentInstrumentId } = target
+  if (defaultPaymentInstrumentId != null) await chargeOwing(unit, owing, defaultPaymentInstrumentId)
 }

@@ -31,18 +31,28 @@ export async function chargeOpenInvoices(
   customerId: string,
   instrumentId: string,
 ): Promise<void> {
+  await chargeOwing(unit, await lockFreeOwing(unit, customerId), instrumentId)
+}
+
+/** What a customer owes, by the ids of its orders and own invoices. */
+export interface Owing {
+  readonly orders: readonly { readonly id: string }[]
+  readonly ownInvoices: readonly { readonly id: string }[]
+}
+
+/** Returns what `chargeOpenInvoices` would charge now: all but what another transaction changes. */
+export async function lockFreeOwing(unit: UnitOfWork, customerId: string): Promise<Owing> {
   const { em, organizationId } = unit
-  const owing = await statement<{ id: string }>(em, 'lock-free-owing-orders', `${OWING} skip locked`, [
-    organizationId,
-    customerId,
-  ])
-  const declined = await statement<{ id: string }>(
-    em,
-    'lock-free-declined-invoices',
-    `${DECLINED} skip locked`,
-    [organizationId, customerId],
-  )
-  for (const row of await found(unit, Subscription, owing)) {
+  const named = [organizationId, customerId]
+  return {
+    orders: await statement(em, 'lock-free-owing-orders', `${OWING} skip locked`, named),
+    ownInvoices: await statement(em, 'lock-free-declined-invoices', `${DECLINED} skip locked`, named),
+  }
+}
+
+/** As `chargeOpenInvoices`, for what was locked before its customer or the customer's default changed. */
+export async function chargeOwing(unit: UnitOfWork, owing: Owing, instrumentId: string): Promise<void> {
+  for (const row of await found(unit, Subscription, owing.orders)) {
     const instant = orderInstant(unit, row)
     const record = await advanceForCommand(unit, row, instant)
     const charge = chargeBy(instrumentId, record.charging)
@@ -51,7 +61,7 @@ export async function chargeOpenInvoices(
     scheduleAfter(record, instant)
     wakeOrder(unit, row)
   }
-  for (const row of await found(unit, Invoice, declined)) {
+  for (const row of await found(unit, Invoice, owing.ownInvoices)) {
     const instant = unit.now.getTime()
     const record = await loadOwnInvoice(unit, row, instant)
     const charge = chargeBy(instrumentId, record.charging)
@@ -88,15 +98,18 @@ async function found<Row extends { organizationId: string; id: string }>(
   return rows as Row[]
 }
 
-/** A customer's orders that are charged automatically and owe something; binds organization and customer. */
-const OWING = `select id from subscriptions owing
-  where organization_id = ? and customer_id = ? and autopay
+/** SQL: true of an order, `owing`, that is charged automatically and owes something. */
+export const OWES = `autopay
     and exists (select from invoices where organization_id = owing.organization_id
-                   and subscription_id = owing.id and status in ('unpaid', 'past-due', 'partially-paid'))
+                   and subscription_id = owing.id and status in ('unpaid', 'past-due', 'partially-paid'))`
+/** SQL: true of an own invoice whose automatic charge was declined. */
+export const WAS_DECLINED = `declined_time is not null and status in ('unpaid', 'past-due', 'partially-paid')`
+
+/** Binds organization and customer, as the next one. */
+const OWING = `select id from subscriptions owing
+  where organization_id = ? and customer_id = ? and ${OWES}
   order by id for update`
 
-/** A customer's own invoices whose automatic charges were declined; binds organization and customer. */
 const DECLINED = `select id from invoices
-  where organization_id = ? and customer_id = ? and subscription_id is null and declined_time is not null
-    and status in ('unpaid', 'past-due', 'partially-paid')
+  where organization_id = ? and customer_id = ? and subscription_id is null and ${WAS_DECLINED}
   order by id for update`

@@ -13,7 +13,10 @@ export interface TaxedOrder {
   readonly id: string
   readonly customerId: string
   readonly currency: string
-  readonly items: readonly { readonly priced: { readonly productId?: string | null } }[]
+  readonly items: readonly { readonly priced: OfProduct }[]
+  /** Lines of what it may not sell any more, which an invoice takes later. */
+  readonly queuedLines?: readonly OfProduct[]
+  readonly changedPeriod?: { readonly used: readonly OfProduct[] } | null | undefined
   readonly billingAddress?: Contact | null | undefined
   readonly deliveryAddress?: Contact | null | undefined
 }
@@ -21,6 +24,10 @@ export interface TaxedOrder {
 /** True if an organization taxes what it sells. SQL; `row` is its row. */
 export const isTaxed = (row: string) =>
   `coalesce(jsonb_typeof(${row}.taxes -> 'calculator') = 'object', false)`
+
+interface OfProduct {
+  readonly productId?: string | null
+}
 
 type Place = Pick<Contact, 'country' | 'region'>
 
@@ -33,9 +40,6 @@ export async function readTaxes(
   orders: readonly TaxedOrder[],
 ): Promise<ReadonlyMap<string, TaxSchedule>> {
   if (orders.length === 0) return new Map()
-  const productsOf = ({ items }: TaxedOrder) => [
-    ...new Set(items.flatMap(({ priced }) => priced.productId ?? [])),
-  ]
   const [found] = await statement<{
     taxes: TaxSettings
     country: string | null
@@ -87,6 +91,11 @@ export async function readTaxes(
       }),
     ),
   )
+}
+
+function productsOf({ items, queuedLines = [], changedPeriod }: TaxedOrder): string[] {
+  const sold = [...items.map(({ priced }) => priced), ...queuedLines, ...(changedPeriod?.used ?? [])]
+  return [...new Set(sold.flatMap(({ productId }) => productId ?? []))]
 }
 
 const NOBODY: Place & TaxedParty = { country: null, region: null, taxId: null }

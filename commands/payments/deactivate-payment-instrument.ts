@@ -2,6 +2,7 @@ import { ConflictError } from '../../billing/errors.ts'
 import { raiseRevision } from '../../db/change-row.ts'
 import { Customer, PaymentInstrument } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
+import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { customerEvent } from '../../events/customer-events.ts'
 import { paymentInstrumentEvent } from '../../events/payment-instrument-events.ts'
@@ -16,10 +17,7 @@ export async function deactivatePaymentInstrument(
   id: string,
   check: (instrument: PaymentInstrument) => void,
 ): Promise<PaymentInstrument | null> {
-  const { em, organizationId } = unit
-  const found = await em.findOne(PaymentInstrument, { organizationId, id })
-  if (found === null) return null
-  const customer = await lockRow(unit, Customer, found.customerId)
+  const customer = await lockOwner(unit, id)
   const instrument = await lockRow(unit, PaymentInstrument, id)
   if (instrument === null) return null
   check(instrument)
@@ -37,4 +35,26 @@ export async function deactivatePaymentInstrument(
     unit.emit(customerEvent(customer, 'customer-updated', unit))
   }
   return instrument
+}
+
+/** Returns the customer of an instrument, locked, also where a merge gives it to another meanwhile; null: none. */
+async function lockOwner(unit: UnitOfWork, id: string): Promise<Customer | null> {
+  let owner = await readOwner(unit, id)
+  while (owner !== null) {
+    const customer = await lockRow(unit, Customer, owner)
+    const before = owner
+    owner = await readOwner(unit, id)
+    if (owner === before) return customer
+  }
+  return null
+}
+
+async function readOwner({ em, organizationId }: UnitOfWork, id: string): Promise<string | null> {
+  const [found] = await statement<{ owner: string }>(
+    em,
+    'read-owner-of-instrument',
+    'select customer_id as owner from payment_instruments where organization_id = ? and id = ?',
+    [organizationId, id],
+  )
+  return found?.owner ?? null
 }

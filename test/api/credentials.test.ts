@@ -265,6 +265,19 @@ describe('a customer with a password', () => {
       expect(cleared.body).toMatchObject({ expiredTime: null, revision: 2 })
     })
 
+    test('whose end comes back without its milliseconds: it is the same, and no token ends', async () => {
+      const expiredTime = '2090-01-31T00:00:00.123Z'
+      const { id, username, customerId } = await credential({ expiredTime })
+      const { body } = await signIn(username)
+      const whole = { username, customerId, expiredTime: '2090-01-31T00:00:00Z' }
+      const put = await merchant.api.put(`credentials/${id}`, whole)
+      expect(put.body).toMatchObject({ expiredTime, revision: 1 })
+      expect((await merchant.api.get(`authentication-tokens/${body.token}`)).status).toBe(200)
+      const sooner = { ...whole, expiredTime: '2090-01-30T00:00:00Z' }
+      expect((await merchant.api.put(`credentials/${id}`, sooner)).body).toMatchObject({ revision: 2 })
+      expectProblem(await merchant.api.get(`authentication-tokens/${body.token}`), 404, 'not-found')
+    })
+
     test('that ends with its customer', async () => {
       const { username, customerId, id } = await credential()
       const { body } = await signIn(username)

@@ -422,6 +422,43 @@ describe('customers', () => {
       expect((await merchant.api.get<Body>(`payment-instruments/${other}`)).body.customerId).toBe(target)
     })
 
+    test.each([
+      ['target owes is charged to the default instrument that it takes', [true, false]],
+      ['duplicate owes is charged to the default instrument of the target', [false, true]],
+    ])('what the %s', async (_, [ofDuplicate, ofTarget]) => {
+      const [duplicate, target] = [await customer(), await customer()]
+      const owing = ofDuplicate ? target : duplicate
+      const startTime = new Date(Date.now() - 86_400_000).toISOString()
+      const order = await make('subscriptions', orderBody(merchant, { customerId: owing, startTime }))
+      const path = `subscriptions/${order.id}`
+      // A command advances the order to its instant first, and issues its invoice.
+      await merchant.api.put(path, { ...order, notes: 'as agreed' })
+      const own = { customerId: owing, websiteId: merchant.websiteId, currency: 'EUR' }
+      const items = [{ type: 'debit', unitPrice: 5 }]
+      const ownInvoice = await make('invoices', {
+        ...own,
+        items,
+        autopayScheduledTime: '2026-01-01T00:00:00Z',
+      })
+      await make(`invoices/${ownInvoice.id}/issue`, {})
+      await sql('update invoices set charge_time = null, declined_time = now() where id = ?', [ownInvoice.id])
+      const scheduled = async () => {
+        const invoices = [order.initialInvoiceId, ownInvoice.id].map((id) =>
+          merchant.api.get(`invoices/${id}`),
+        )
+        return (await Promise.all(invoices)).map(({ body }) => [
+          body.status,
+          body.autopayScheduledTime !== null,
+        ])
+      }
+      expect(await scheduled()).toEqual(Array(2).fill(['unpaid', false]))
+      const payer = ofTarget ? target : duplicate
+      await merchant.api.put(`customers/${payer}`, { defaultPaymentInstrumentId: await instrument(payer) })
+      expect(await scheduled()).toEqual(Array(2).fill(['unpaid', false]))
+      expect((await merge(duplicate, target)).status).toBe(204)
+      expect(await scheduled()).toEqual(Array(2).fill(['unpaid', true]))
+    })
+
     test('into itself or into nobody: 422, and nothing moves; a customer that is not there: 404', async () => {
       const id = await customer()
       await sale(id, 1)
@@ -522,6 +559,35 @@ describe('customers', () => {
         status: 201,
         customerId: target,
       })
+    })
+
+    test('an instrument that is deactivated meanwhile is not left as the default of the target', async () => {
+      const [duplicate, target] = [await customer(), await customer()]
+      const card = await instrument(duplicate)
+      const { organizationId } = merchant
+      const response = await whileOpen(
+        [
+          [
+            'select from customers where organization_id = $1 and id in ($2, $3) order by id for update',
+            [organizationId, duplicate, target],
+          ],
+          [
+            'update payment_instruments set customer_id = $3 where organization_id = $1 and id = $2',
+            [organizationId, card, target],
+          ],
+          [
+            'update customers set default_payment_instrument_id = $3 where organization_id = $1 and id = $2',
+            [organizationId, target, card],
+          ],
+          ['delete from customers where organization_id = $1 and id = $2', [organizationId, duplicate]],
+        ],
+        () => merchant.api.post<Body>(`payment-instruments/${card}/deactivation`, {}),
+      )
+      expect(response?.body).toMatchObject({ status: 'deactivated', customerId: target })
+      const shown = await read(target)
+      expect(shown.defaultPaymentInstrumentId).toBeNull()
+      expect((await merchant.api.put(`customers/${target}`, shown)).status).toBe(200)
+      expect((await eventsOf(target)).map(({ type }) => type)).toContain('customer-updated')
     })
 
     test('a refund that is started meanwhile, under the lock of its sale, is moved too', async () => {

@@ -360,6 +360,24 @@ describe('an own invoice', () => {
     expect(await counts()).toEqual(before)
   })
 
+  test('is not changed by instants that come back without their milliseconds, issued or not', async () => {
+    const times = { dueTime: '2090-01-31T00:00:00.123Z', autopayScheduledTime: '2090-01-30T00:00:00.123Z' }
+    const period = { periodStartTime: '2026-01-01T00:00:00.123Z', periodEndTime: '2026-02-01T00:00:00.123Z' }
+    const { id } = await draft({ ...times, items: [{ ...work, ...period }] })
+    const cut = <T>(body: T): T => JSON.parse(JSON.stringify(body).replaceAll('.123Z"', 'Z"'))
+    const isSame = async () => {
+      const invoice = await read(id)
+      expect(invoice).toMatchObject({ ...times, items: [period] })
+      const [path, item] = [`invoices/${id}`, invoice.items[0]]
+      expect((await api.put(path, cut(invoice))).body).toEqual(invoice)
+      expect((await api.put(`${path}/items/${item?.id}`, cut(item) ?? {})).body).toEqual(item)
+      expect(await read(id)).toEqual(invoice)
+    }
+    await isSame()
+    await create(api, `invoices/${id}/issue`, {})
+    await isSame()
+  })
+
   test.each<[string, object, string[]]>([
     ['an issue time ahead', { issuedTime: '2999-01-01T00:00:00Z' }, ['issuedTime']],
     ['a due time before its issue', { dueTime: '2020-01-01T00:00:00Z' }, ['dueTime']],

@@ -26,6 +26,12 @@ describe('supporting resources', () => {
     pricing: { formula: 'fixed-fee', price: 1 },
     ...members,
   })
+  const draft = (members: object = {}) => ({
+    customerId: merchant.customerId,
+    websiteId: merchant.websiteId,
+    currency: 'EUR',
+    items: [{ type: 'debit', unitPrice: 1, ...members }],
+  })
 
   describe('the organization', () => {
     const DEFAULTS = {
@@ -364,6 +370,34 @@ describe('supporting resources', () => {
         const productId = await make('products', { name: 'Seat' })
         const path = `plans/${await make('plans', plan({ productId }))}`
         return [`products/${productId}`, () => merchant.api.put(path, plan())]
+      },
+    ],
+    [
+      'product of an order whose plan has another now',
+      async () => {
+        const productId = await make('products', { name: 'Seat' })
+        const planId = await make('plans', plan({ productId }))
+        const startTime = new Date(Date.now() + DAY).toISOString()
+        const placed = orderBody(merchant, { startTime, items: [{ plan: { id: planId } }] })
+        const order = `subscriptions/${await make('subscriptions', placed)}`
+        expect((await merchant.api.put(`plans/${planId}`, plan())).body).toMatchObject({ productId: null })
+        return [`products/${productId}`, () => merchant.api.put(order, orderBody(merchant))]
+      },
+    ],
+    [
+      'product of a draft',
+      async () => {
+        const productId = await make('products', { name: 'Seat' })
+        const invoice = await make('invoices', draft({ productId }))
+        return [`products/${productId}`, () => merchant.api.post(`invoices/${invoice}/issue`, {})]
+      },
+    ],
+    [
+      'plan of a draft',
+      async () => {
+        const planId = await make('plans', plan())
+        const invoice = await make('invoices', draft({ planId }))
+        return [`plans/${planId}`, () => merchant.api.put(`invoices/${invoice}`, draft())]
       },
     ],
   ])('a %s cannot be deleted until nothing refers to it: 409', async (_, arrange) => {

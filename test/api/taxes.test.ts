@@ -240,6 +240,46 @@ describe('taxes', () => {
     })
   })
 
+  test('of what is drawn up are those of its products, which cannot be deleted before', async () => {
+    await taxed()
+    const book = `products/${bookId}`
+    const draft = await create(merchant.api, 'invoices', {
+      customerId: merchant.customerId,
+      websiteId: merchant.websiteId,
+      currency: 'EUR',
+      items: [{ type: 'debit', unitPrice: 100, productId: bookId }],
+      ...in_('DE'),
+    })
+    expect(draft).toMatchObject({ amount: 107 })
+    expectProblem(await merchant.api.delete(book), 409, 'conflict')
+    const issued = await create(merchant.api, `invoices/${draft.id}/issue`, {})
+    expect(issued).toMatchObject({ status: 'unpaid', amount: 107 })
+    expect((await merchant.api.delete(book)).status).toBe(204)
+    expect(await read(`invoices/${draft.id}`)).toMatchObject({ amount: 107 })
+  })
+
+  test('of used time are those of what was used, at its end too, though the order has other items', async () => {
+    await taxed()
+    const postpaid = { recurringInterval: { unit: 'day', length: 30, billingTiming: 'postpaid' } }
+    const startTime = new Date(Date.now() - 15 * DAY).toISOString()
+    const items = [{ plan: plan(200, { productId: bookId, ...postpaid }) }]
+    const order = await advanced(await place(items, { startTime, ...in_('DE') }))
+    const change = { items: [{ plan: plan(2, postpaid) }], prorated: true, renewalPolicy: 'retain' }
+    await create(merchant.api, `subscriptions/${order.id}/change-items`, change)
+    const whole = {
+      amount: near(108.19),
+      items: [
+        { productId: bookId, price: near(100), tax: { rate: 7, amount: near(7) } },
+        { productId: null, price: near(1), tax: { rate: 19, amount: 0.19 } },
+      ],
+    }
+    expect(await read(`subscriptions/${order.id}/upcoming-invoice`)).toMatchObject(whole)
+    expectProblem(await merchant.api.delete(`products/${bookId}`), 409, 'conflict')
+    await create(merchant.api, 'subscription-cancellations', { subscriptionId: order.id })
+    const { recentInvoiceId } = await read(`subscriptions/${order.id}`)
+    expect(await read(`invoices/${recentInvoiceId}`)).toMatchObject(whole)
+  })
+
   test('of unused time are credited at the rate at which they were charged', async () => {
     await taxed()
     const order = await begun(20)

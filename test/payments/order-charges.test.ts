@@ -10,8 +10,15 @@ import type { Gateway } from '../../gateways/port.ts'
 import { activityDependencies } from '../support/activities.ts'
 import { TEST_CARDS } from '../support/cards.ts'
 import type { Catalogue } from '../support/catalogue.ts'
+import { create } from '../support/create.ts'
 import fc from '../support/fast-check.ts'
-import { type Payments, type PlacedOrder, placeCharged, startPayments } from '../support/payments.ts'
+import {
+  makePayer,
+  type Payments,
+  type PlacedOrder,
+  placeCharged,
+  startPayments,
+} from '../support/payments.ts'
 import type { TestService } from '../support/service.ts'
 
 const MINUTE = 60_000
@@ -174,6 +181,29 @@ describe('an order is charged', () => {
       { numRuns: 40 },
     )
   }, 240_000)
+
+  test('after a merge by the default of the other customer, and not again by a default that declined it', async () => {
+    const merge = async (from: string, into: string) =>
+      expect((await merchant.api.delete(`customers/${from}?targetCustomerId=${into}`)).status).toBe(204)
+    const charges = ({ invoiceId }: PlacedOrder) =>
+      sql<{ result: string }>(
+        'select result from transactions where invoice_ids @> jsonb_build_array(?::text) order by created_time',
+        [invoiceId],
+      )
+    const placed = await placeCharged(merchant, TEST_CARDS.stolen)
+    await work(placed, 0)
+    expect(await charges(placed)).toMatchObject([{ result: 'declined' }])
+    const nobody = await create(merchant.api, 'customers', {})
+    const moved = { ...placed, customerId: String(nobody.id) }
+    await merge(placed.customerId, moved.customerId)
+    await work(moved, MINUTE)
+    expect(await charges(moved)).toHaveLength(1)
+    const payer = await makePayer(merchant.api)
+    await merge(moved.customerId, payer.customerId)
+    await work({ ...moved, customerId: payer.customerId }, MINUTE)
+    expect(await charges(moved)).toMatchObject([{ result: 'declined' }, { result: 'approved' }])
+    expect((await merchant.api.get(`subscriptions/${placed.id}`)).body.status).toBe('active')
+  })
 
   test('once, by however many workers at the same time', async () => {
     const placed = await placeCharged(merchant, TEST_CARDS.approves)
