@@ -6,6 +6,7 @@ export class Migration20261122164100_transactions_by_website extends Migration {
   }
 
   override up(): void {
+    this.addSql('drop index concurrently if exists transactions_website_index')
     this.addSql(
       'create index concurrently transactions_website_index on transactions (organization_id, website_id)',
     )

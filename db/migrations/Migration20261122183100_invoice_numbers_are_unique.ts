@@ -6,6 +6,8 @@ export class Migration20261122183100_invoice_numbers_are_unique extends Migratio
   }
 
   override up(): void {
+    this.addSql('alter table invoices drop constraint if exists invoices_number_unique')
+    this.addSql('drop index concurrently if exists invoices_number_unique')
     this.addSql(
       'create unique index concurrently invoices_number_unique on invoices (organization_id, invoice_number)',
     )

@@ -75,6 +75,39 @@ test('an index is made concurrently while other processes wait to migrate', asyn
   expect(rows).toEqual([{ valid: true }])
 }, 120_000)
 
+test.each([
+  ['its index', ''],
+  [
+    'an index that is not complete',
+    `alter table invoices drop constraint invoices_number_unique;
+     create unique index invoices_number_unique on invoices (organization_id, invoice_number);
+     update pg_index set indisvalid = false where indexrelid::regclass::text = any ($indexes)`,
+  ],
+])('a migration without a transaction succeeds after an attempt that left %s', async (_, damage) => {
+  const indexes = [
+    'transactions_website_index',
+    'invoices_number_unique',
+    'transactions_gateway_id_index',
+    'payment_instruments_reference_index',
+    'payment_instruments_expiry_index',
+  ]
+  await client.query(damage.replace('$indexes', `'{${indexes.join()}}'`))
+  const { rowCount } = await client.query(
+    `delete from schema_migrations where name ~ 'by_website|are_unique|by_gateway_id|by_gateway_reference|by_expiry'`,
+  )
+  expect(rowCount).toBe(indexes.length)
+  expect(await migrate(databaseUrl)).toBeNull()
+  const { rows } = await client.query<{ name: string }>(
+    `select indexrelid::regclass::text as name from pg_index where indisvalid and indexrelid::regclass::text = any ($1)`,
+    [indexes],
+  )
+  expect(rows.map(({ name }) => name).toSorted()).toEqual(indexes.toSorted())
+  const { rowCount: constraints } = await client.query(
+    `select from pg_constraint where conname = 'invoices_number_unique' and contype = 'u'`,
+  )
+  expect(constraints).toBe(1)
+})
+
 test('a new table of organizations is protected once the database is migrated', async () => {
   const policies = async () =>
     (await client.query("select polname from pg_policy where polrelid = 'of_test'::regclass order by 1")).rows

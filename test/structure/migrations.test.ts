@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { Migration } from '@mikro-orm/migrations'
 import type { MikroORM } from '@mikro-orm/postgresql'
 import pg from 'pg'
 import { ulid } from 'ulid'
@@ -39,6 +40,22 @@ describe('the migrations', () => {
     const files = readdirSync(join(ROOT, 'db/migrations')).filter((file) => file.startsWith('Migration'))
     expect(migrations.map((migration) => `${migration.name}.ts`).toSorted()).toEqual(files.toSorted())
     expect(await orm.migrator.getPending()).toEqual([])
+  })
+
+  test('that make an index concurrently first drop what a failed attempt has left of it', () => {
+    const made = migrations.flatMap(({ name, class: Applied }) => {
+      const migration: Migration = new Applied(orm.em.getDriver(), orm.config)
+      migration.up()
+      const statements = migration.getQueries().map(String)
+      return statements.flatMap((statement, index) => {
+        const [, made] = /^create (?:unique )?index concurrently (\w+)/.exec(statement.trim()) ?? []
+        if (made === undefined) return []
+        const isDropped = statements.slice(0, index).includes(`drop index concurrently if exists ${made}`)
+        return [{ name, isDropped, isTransactional: migration.isTransactional() }]
+      })
+    })
+    expect(made.length).toBeGreaterThan(0)
+    expect(made.filter(({ isDropped, isTransactional }) => isTransactional || !isDropped)).toEqual([])
   })
 
   test.each([
