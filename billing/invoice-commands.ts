@@ -1,6 +1,6 @@
 import { ConflictError, type InvalidField, InvalidFieldsError } from './errors.ts'
 import { orNever } from './instants.ts'
-import { type Invoice, isOpen } from './invoices.ts'
+import { dueAt, type Invoice, isOpen } from './invoices.ts'
 import {
   abandonOne,
   addInvoice,
@@ -59,13 +59,8 @@ export function reissueInvoice(
     throw new InvalidFieldsError([{ field: 'dueTime', code: 'out-of-range', message: NOT_BEFORE_PERIOD }])
   }
   const due = dueTime ?? Math.max(moved, start ?? moved)
-  const { status, delinquencyTime } = invoice
   return transition(order, at, 'api', (change) => {
-    changeInvoice(change, sequence, {
-      dueTime: due,
-      status: status === 'past-due' ? 'unpaid' : status,
-      delinquencyTime: delinquencyTime === null ? null : orNever(delinquencyTime + due - known),
-    })
+    changeInvoice(change, sequence, dueAt(invoice, due, at))
     emit(change, 'invoice-reissued', { invoice: sequence })
   })
 }
@@ -115,12 +110,7 @@ export function issueUpcoming(
     changeInvoice(change, sequence, { issuedTime })
     const invoice = change.order.invoices.find((one) => one.sequence === sequence)
     if (given.dueTime === null || invoice === undefined || !isOpen(invoice)) return
-    const { dueTime: planned, delinquencyTime } = invoice
-    changeInvoice(change, sequence, {
-      dueTime,
-      delinquencyTime:
-        delinquencyTime === null ? null : orNever(delinquencyTime + dueTime - (planned ?? dueTime)),
-    })
+    changeInvoice(change, sequence, dueAt(invoice, dueTime, at))
   })
 }
 

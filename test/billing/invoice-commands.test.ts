@@ -5,7 +5,7 @@ import { abandonInvoice, reissueInvoice } from '../../billing/invoice-commands.t
 import { type Order, placeOrder } from '../../billing/order.ts'
 import { changeTerms } from '../../billing/order-commands.ts'
 import { advanceThrough } from '../../billing/order-lifecycle.ts'
-import { beginCallersCharge, payInvoice } from '../../billing/order-payments.ts'
+import { beginCallersCharge, payInvoice, receivePayment } from '../../billing/order-payments.ts'
 import fc from '../support/fast-check.ts'
 import { AUTOPAY, ChargedOrder } from './charged-order.ts'
 import { illegal } from './legal.ts'
@@ -87,6 +87,15 @@ describe('a reissued invoice', () => {
       dueTime: instant + HOUR,
       delinquencyTime: instant + HOUR + 3 * DAY,
     })
+  })
+
+  test('has paid what it has been paid, though it was past due', () => {
+    const pastDue = DUE + DAY
+    const paid = receivePayment(begun(pastDue), pastDue, 1, '4').transition.order
+    expect(first(paid)).toMatchObject({ status: 'past-due', amountPaid: '4' })
+    const { order } = reissueInvoice(paid, pastDue, 1, pastDue + DAY)
+    expect(first(order)).toMatchObject({ status: 'partially-paid', dueTime: pastDue + DAY })
+    expect(typesOf(order, pastDue + 2 * DAY)).toContain('invoice-past-due')
   })
 
   describe('of a period that has not begun', () => {
