@@ -1,12 +1,13 @@
 import { ConflictError, type InvalidField, InvalidFieldsError } from './errors.ts'
 import { orNever } from './instants.ts'
-import { type Invoice, isOpen } from './invoices.ts'
+import { dueAt, type Invoice, isOpen } from './invoices.ts'
 import {
   abandonOne,
   addInvoice,
   changeInvoice,
   emit,
   hasNextPeriod,
+  isComing,
   isServed,
   issue,
   issueRenewal,
@@ -36,7 +37,8 @@ export function abandonInvoice(order: Order, at: number, sequence: number): Tran
 /**
  * Moves the due time; null: as long from now as it was from the issue. The delinquency time moves along; number,
  * issue time, amounts and planned charges stay (decisions 6.3).
- * @throws ConflictError for one not open or being charged; InvalidFieldsError for a due time that is not ahead.
+ * @throws ConflictError for one not open or being charged; InvalidFieldsError for a due time that is not ahead, or before
+ * the start or the boundary at which it is charged.
  */
 export function reissueInvoice(
   order: Order,
@@ -46,19 +48,19 @@ export function reissueInvoice(
 ): Transition {
   const invoice = openInvoice(order, sequence, 'reissued')
   const known = invoice.dueTime ?? at
-  const due = dueTime ?? orNever(at + known - (invoice.issuedTime ?? known)) ?? known
+  const moved = orNever(at + known - (invoice.issuedTime ?? known)) ?? known
   if (dueTime !== null && dueTime <= at) {
     throw new InvalidFieldsError([
       { field: 'dueTime', code: 'in-the-past', message: 'must be in the future' },
     ])
   }
-  const { status, delinquencyTime } = invoice
+  const start = startOfService(order, invoice)
+  if (dueTime !== null && start !== null && dueTime < start) {
+    throw new InvalidFieldsError([{ field: 'dueTime', code: 'out-of-range', message: NOT_BEFORE_PERIOD }])
+  }
+  const due = dueTime ?? Math.max(moved, start ?? moved)
   return transition(order, at, 'api', (change) => {
-    changeInvoice(change, sequence, {
-      dueTime: due,
-      status: status === 'past-due' ? 'unpaid' : status,
-      delinquencyTime: delinquencyTime === null ? null : orNever(delinquencyTime + due - known),
-    })
+    changeInvoice(change, sequence, dueAt(invoice, due, at))
     emit(change, 'invoice-reissued', { invoice: sequence })
   })
 }
@@ -99,7 +101,7 @@ export function issueUpcoming(
       issuedTime >= (periodStart ?? at) && issuedTime < Math.min(at, notBefore),
       'must not be before the last change of the period',
     ),
-    ...outOfRange('dueTime', dueTime < boundary, 'must not be before the invoiced period begins'),
+    ...outOfRange('dueTime', dueTime < boundary, NOT_BEFORE_PERIOD),
   ]
   if (problems.length > 0) throw new InvalidFieldsError(problems)
   return transition(order, at, 'api', (change) => {
@@ -108,13 +110,16 @@ export function issueUpcoming(
     changeInvoice(change, sequence, { issuedTime })
     const invoice = change.order.invoices.find((one) => one.sequence === sequence)
     if (given.dueTime === null || invoice === undefined || !isOpen(invoice)) return
-    const { dueTime: planned, delinquencyTime } = invoice
-    changeInvoice(change, sequence, {
-      dueTime,
-      delinquencyTime:
-        delinquencyTime === null ? null : orNever(delinquencyTime + dueTime - (planned ?? dueTime)),
-    })
+    changeInvoice(change, sequence, dueAt(invoice, dueTime, at))
   })
+}
+
+const NOT_BEFORE_PERIOD = 'must not be before the invoiced period begins'
+
+/** Returns when the service begins that the invoice is charged for; null: it has begun. */
+function startOfService(order: Order, invoice: Invoice): number | null {
+  if (order.status === 'pending') return order.terms.startTime
+  return isComing(order, invoice) ? invoice.periodStart : null
 }
 
 function outOfRange(field: string, isWrong: boolean, message: string): InvalidField[] {

@@ -204,33 +204,34 @@ export function issued(invoice: Invoice, terms: OrderTerms, at: number, chargedA
   }
 }
 
-/** For a late charge at `at`. The delinquency time stays as far from the due time, whatever later terms say. */
-export function dueWhenLate(
-  invoice: Invoice,
-  terms: OrderTerms,
-  at: number,
-): Pick<Invoice, 'dueTime' | 'delinquencyTime'> {
-  const dueTime = dueAfter(terms, at, at)
-  const { delinquencyTime } = invoice
+type Due = Pick<Invoice, 'dueTime' | 'delinquencyTime' | 'status'>
+
+/** Moves the due time of an open invoice. The delinquency time moves along; if due ahead, it is not past due any more. */
+export function dueAt(invoice: Invoice, dueTime: number, at: number): Due {
+  const { delinquencyTime, status } = invoice
+  const isAhead = pastDueTime(dueTime) > at
   return {
     dueTime,
     delinquencyTime:
       delinquencyTime === null ? null : orNever(delinquencyTime + dueTime - (invoice.dueTime ?? dueTime)),
+    status: status === 'past-due' && isAhead ? moneyStatus({ ...invoice, status: 'unpaid' }, at) : status,
   }
 }
 
+/** For a late charge at `at`. The delinquency time stays as far from the due time, whatever later terms say. */
+export function dueWhenLate(invoice: Invoice, terms: OrderTerms, at: number): Due {
+  return dueAt(invoice, dueAfter(terms, at, at), at)
+}
+
 /** The times of an issued invoice move only with the members of the terms that changed. */
-export function dueUnder(
-  { issuedTime, dueTime, delinquencyTime }: Invoice,
-  before: OrderTerms,
-  terms: OrderTerms,
-): Pick<Invoice, 'dueTime' | 'delinquencyTime'> {
+export function dueUnder(invoice: Invoice, before: OrderTerms, terms: OrderTerms, at: number): Due {
+  const { issuedTime, dueTime, delinquencyTime, status } = invoice
   const since = issuedTime ?? terms.startTime
   const moved = dueAfter(terms, since, since) - dueAfter(before, since, since)
   const isPeriodNew = canonicalJson(terms.delinquencyPeriod) !== canonicalJson(before.delinquencyPeriod)
-  if (dueTime === null || (moved === 0 && !isPeriodNew)) return { dueTime, delinquencyTime }
+  if (dueTime === null || (moved === 0 && !isPeriodNew)) return { dueTime, delinquencyTime, status }
   const due = Math.min(Math.max(dueTime + moved, terms.startTime), LATEST_INSTANT)
-  return { dueTime: due, delinquencyTime: delinquentAfter(due, terms.delinquencyPeriod) }
+  return { ...dueAt(invoice, due, at), delinquencyTime: delinquentAfter(due, terms.delinquencyPeriod) }
 }
 
 export function earlyIssue(terms: OrderTerms, boundary: number): number | null {

@@ -2,8 +2,7 @@
 import { canonicalJson } from './canonical-json.ts'
 import { awaitsUndo, nextRetry } from './charging.ts'
 import { ConflictError, refuse } from './errors.ts'
-import { orNever } from './instants.ts'
-import { amountDue, dueUnder, type Invoice, initialLines, isOpen, pricedAt } from './invoices.ts'
+import { amountDue, dueAt, dueUnder, type Invoice, initialLines, isOpen, pricedAt } from './invoices.ts'
 import { isZero, Money } from './money.ts'
 import {
   type CancelCategory,
@@ -241,20 +240,20 @@ function moveInitial(change: Change): void {
   const { startTime } = order.terms
   const initial = order.invoices.find((invoice) => invoice.type === 'initial' && isOpen(invoice))
   if (initial === undefined) return
-  const { sequence, dueTime, delinquencyTime } = initial
+  const { sequence, dueTime } = initial
   const moved = Math.max(0, startTime - (dueTime ?? startTime))
   changeInvoice(change, sequence, {
     chargeTime: movedCharge(order, initial, at),
-    dueTime: dueTime === null ? null : dueTime + moved,
-    delinquencyTime: delinquencyTime === null ? null : orNever(delinquencyTime + moved),
+    ...(dueTime === null ? {} : dueAt(initial, dueTime + moved, at)),
   })
   if (moved > 0) emit(change, 'invoice-modified', { invoice: sequence })
 }
 
 function moveDueTimes(change: Change, before: OrderTerms): void {
-  const { order } = change
+  const { order, at } = change
   const initial = order.invoices.find((invoice) => invoice.type === 'initial' && isOpen(invoice))
-  if (initial !== undefined) changeInvoice(change, initial.sequence, dueUnder(initial, before, order.terms))
+  if (initial === undefined) return
+  changeInvoice(change, initial.sequence, dueUnder(initial, before, order.terms, at))
 }
 
 function movedCharge(order: Order, initial: Invoice, at: number): number | null {

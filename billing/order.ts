@@ -4,10 +4,11 @@ import { type DeclinedRenewals, waitsForInstrument } from './dunning.ts'
 import { ConflictError } from './errors.ts'
 import type { EventType } from './event-types.ts'
 import { givenCredit, takenBack, withLessCredited } from './given-credit.ts'
-import { LATEST_INSTANT, orNever } from './instants.ts'
+import { LATEST_INSTANT } from './instants.ts'
 import {
   amountDue,
   draftInvoice,
+  dueAt,
   type Invoice,
   type InvoiceLine,
   initialLines,
@@ -476,14 +477,13 @@ function moveComing(change: Change): void {
   const boundary = order.periodEnd
   if (boundary === null) return
   for (const invoice of order.invoices.filter((one) => isComing(order, one) && one.status !== 'voided')) {
-    const { sequence, dueTime, delinquencyTime, chargeTime, periodNumber } = invoice
+    const { sequence, dueTime, chargeTime, periodNumber } = invoice
     const periodEnd = endOfPeriod(order, periodNumber ?? 0)
     changeInvoice(change, sequence, { periodStart: boundary, periodEnd })
     if (!isOpen(invoice)) continue
     const moved = Math.max(0, boundary - (dueTime ?? boundary))
     changeInvoice(change, sequence, {
-      dueTime: dueTime === null ? null : dueTime + moved,
-      delinquencyTime: delinquencyTime === null ? null : orNever(delinquencyTime + moved),
+      ...(dueTime === null ? {} : dueAt(invoice, dueTime + moved, change.at)),
       chargeTime: chargeTime === null ? null : boundary,
     })
   }

@@ -250,7 +250,9 @@ export type InvoiceTransaction = Static<typeof InvoiceTransaction>
 export const InvoiceReissue = Type.Object(
   {
     dueTime: Nullable(
-      Instant('When the invoice is due. If null, as long from now as it was due after its issue.'),
+      Instant(
+        'When the invoice is due: not before the period begins that it is for. If null, as long from now as it was due after its issue.',
+      ),
     ),
   },
   { $id: 'InvoiceReissue', additionalProperties: false, description: 'Another due time for an invoice.' },

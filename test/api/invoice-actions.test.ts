@@ -159,6 +159,18 @@ describe('an order', () => {
     expectProblem(await issue(order), 409, 'conflict')
   })
 
+  test('has an invoice issued ahead reissued, due no sooner than its period begins', async () => {
+    const order = await begun({ delinquencyPeriod: 'P3D' })
+    const { id } = (await issue(order)).body
+    const boundary = Date.parse(String(order.renewalTime))
+    const reissue = (dueTime: number) =>
+      merchant.api.post(`invoices/${id}/reissue`, { dueTime: new Date(dueTime).toISOString() })
+    const refused = await reissue(boundary - 1)
+    expectProblem(refused, 422, 'validation-error')
+    expect(refused.body.invalidFields).toMatchObject([{ field: 'dueTime', code: 'out-of-range' }])
+    expect(await reissue(boundary)).toMatchObject({ status: 201, body: { dueTime: order.renewalTime } })
+  })
+
   test('has the upcoming invoice that a path names issued, and no other', async () => {
     const order = await begun()
     const path = `subscriptions/${order.id}/upcoming-invoices`

@@ -60,6 +60,20 @@ describe('a charge that is late', () => {
     })
   })
 
+  test('for the first time takes its invoice out of past due, whose due time it moves', () => {
+    const unpaid = charged(DELINQUENT_AFTER_3_DAYS, ['declined'])
+    unpaid.order = { ...unpaid.order, terms: { ...unpaid.order.terms, ...NO_AUTOPAY } }
+    const pastDue = START + HOUR + DAY
+    expect(unpaid.live(pastDue).invoice(1)).toMatchObject({ status: 'past-due', chargeTime: null })
+    unpaid.command({
+      at: pastDue,
+      act: (order, now) => chargeOpen({ ...order, terms: { ...order.terms, ...AUTOPAY } }, now),
+    })
+    const late = pastDue + 5 * HOUR
+    const begun = beginCharge(unpaid.order, late, 1).order.invoices[0]
+    expect(begun).toMatchObject({ status: 'unpaid', dueTime: late + HOUR })
+  })
+
   test('keeps the delinquency that its invoice was issued with, whatever the terms have come to say since', () => {
     const order = charged(DELINQUENT_AFTER_3_DAYS, ['approved', 'declined']).live(START + DAY)
     const boundary = order.order.periodEnd ?? Number.NaN
@@ -461,6 +475,32 @@ describe('a declined pending order whose terms are changed', () => {
     })
     expect(order.invoice(1)).toMatchObject({ dueTime: START + 2 * DAY, delinquencyTime: START + 5 * DAY })
   })
+
+  test.each<[string, Partial<OrderTerms>, number]>([
+    ['a later start', { startTime: START + 4 * DAY }, START + 4 * DAY],
+    [
+      'another time shift',
+      {
+        invoiceTimeShift: {
+          issueTimeShift: null,
+          dueTimeShift: { chronology: 'after', duration: 4, unit: 'day' },
+        },
+      },
+      START + 4 * DAY,
+    ],
+  ])('is not past due any more by %s, until a day after it is due then', (_, members, due) => {
+    const order = declined({ delinquencyPeriod: parseDuration('P9D') }).live(START + 2 * DAY)
+    expect(order.invoice(1).status).toBe('past-due')
+    const partPaid = receivePayment(order.order, START + 2 * DAY, 1, '1').transition.order
+    expect(partPaid.invoices[0]?.status).toBe('past-due')
+    order.command({ at: START + 2 * DAY, act: change(members) })
+    expect(order.invoice(1)).toMatchObject({ status: 'unpaid', dueTime: due })
+    const changed = change(members)(partPaid, START + 2 * DAY).order
+    expect(changed.invoices[0]).toMatchObject({ status: 'partially-paid', dueTime: due })
+    expect(order.live(due + DAY - 1).invoice(1).status).toBe('unpaid')
+    expect(order.live(due + DAY).invoice(1).status).toBe('past-due')
+    expectEventsOfTransitions(order.transitions)
+  })
 })
 
 describe('an invoice that is issued early', () => {
@@ -501,6 +541,21 @@ describe('an invoice that is issued early', () => {
     order.command({ at: at('2027-02-24'), act: autopay(true) }).live(at('2027-02-28') - 1)
     expect(order.invoice(2).status).toBe('unpaid')
     expect(order.live(at('2027-02-28')).invoice(2).status).toBe('paid')
+  })
+
+  test('and was past due before its period is not past due any more once a pause has moved that', () => {
+    const order = new ChargedOrder(early(5)).live(at('2027-02-24'))
+    // As an earlier release could leave it, which took any due time.
+    const { invoices } = order.order
+    const due = { dueTime: at('2027-02-23'), status: 'past-due' as const }
+    order.order = {
+      ...order.order,
+      invoices: invoices.map((one) => (one.sequence === 2 ? { ...one, ...due } : one)),
+    }
+    const pause = { id: 'pause', effectiveTime: at('2027-02-24'), endTime: at('2027-03-02') }
+    order.command({ at: at('2027-02-24'), act: (before, now) => pauseOrder(before, now, pause) })
+    const moved = order.live(at('2027-03-02')).invoice(2)
+    expect(moved).toMatchObject({ status: 'unpaid', dueTime: moved.periodStart })
   })
 
   test('is charged at its boundary, also where a pause has moved that', () => {

@@ -3,11 +3,13 @@ import { parseDuration } from '../../billing/durations.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { abandonInvoice, reissueInvoice } from '../../billing/invoice-commands.ts'
 import { type Order, placeOrder } from '../../billing/order.ts'
+import { changeTerms } from '../../billing/order-commands.ts'
 import { advanceThrough } from '../../billing/order-lifecycle.ts'
-import { beginCallersCharge, payInvoice } from '../../billing/order-payments.ts'
+import { beginCallersCharge, payInvoice, receivePayment } from '../../billing/order-payments.ts'
 import fc from '../support/fast-check.ts'
+import { AUTOPAY, ChargedOrder } from './charged-order.ts'
 import { illegal } from './legal.ts'
-import { at, terms } from './orders.ts'
+import { at, issuedEarly, terms } from './orders.ts'
 
 const [HOUR, DAY] = [3_600_000, 86_400_000]
 const START = at('2027-01-31')
@@ -17,6 +19,11 @@ const DELINQUENT = DUE + 3 * DAY
 /** Its first invoice is due an hour after the start, past due a day and delinquent three days after that. */
 const begun = (through = START): Order =>
   advanceThrough(placeOrder(terms({}, { delinquencyPeriod: parseDuration('P3D') })).order, through).order
+const agreedFromStart = terms({}, { delinquencyPeriod: parseDuration('P3D') })
+const withoutCharge = (order: Order): Order => ({
+  ...order,
+  invoices: order.invoices.map((one) => ({ ...one, chargeTime: null })),
+})
 const first = ({ invoices }: Order) => invoices[0]
 const typesOf = (order: Order, through: number) =>
   advanceThrough(order, through).transitions.flatMap(({ events }) => events.map(({ type }) => type))
@@ -80,6 +87,71 @@ describe('a reissued invoice', () => {
       dueTime: instant + HOUR,
       delinquencyTime: instant + HOUR + 3 * DAY,
     })
+  })
+
+  test('has paid what it has been paid, though it was past due', () => {
+    const pastDue = DUE + DAY
+    const paid = receivePayment(begun(pastDue), pastDue, 1, '4').transition.order
+    expect(first(paid)).toMatchObject({ status: 'past-due', amountPaid: '4' })
+    const { order } = reissueInvoice(paid, pastDue, 1, pastDue + DAY)
+    expect(first(order)).toMatchObject({ status: 'partially-paid', dueTime: pastDue + DAY })
+    expect(typesOf(order, pastDue + 2 * DAY)).toContain('invoice-past-due')
+  })
+
+  describe('of a period that has not begun', () => {
+    const agreed = terms(
+      { invoiceTimeShift: issuedEarly(20) },
+      { ...AUTOPAY, delinquencyPeriod: parseDuration('P3D') },
+    )
+    const [ISSUE, BOUNDARY] = [at('2027-02-08'), at('2027-02-28')]
+
+    test('is due no sooner than that begins, when it is charged', () => {
+      fc.assert(
+        fc.property(
+          fc.integer({ min: ISSUE, max: BOUNDARY - 1 }),
+          fc.option(fc.integer({ min: 1, max: 30 * DAY })),
+          fc.boolean(),
+          (instant, ahead, canCharge) => {
+            const lived = new ChargedOrder(agreed).live(instant)
+            const order = canCharge ? lived.order : withoutCharge(lived.order)
+            const due = ahead === null ? null : instant + ahead
+            if (due !== null && due < BOUNDARY) {
+              expect(() => reissueInvoice(order, instant, 2, due)).toThrow(InvalidFieldsError)
+              return
+            }
+            const reissued = reissueInvoice(order, instant, 2, due).order.invoices[1]
+            expect(reissued?.dueTime).toBeGreaterThanOrEqual(BOUNDARY)
+            if (due !== null) expect(reissued?.dueTime).toBe(due)
+            lived.command({ at: instant, act: (one, now) => reissueInvoice(one, now, 2, due) })
+            lived.live(BOUNDARY)
+            expect(lived.order).toMatchObject({ status: 'active', rebillNumber: 2 })
+            expect(lived.invoice(2)).toMatchObject({ status: 'paid', paidTime: BOUNDARY })
+          },
+        ),
+        { numRuns: 200 },
+      )
+    })
+
+    test('is refused by its field with another due time', () => {
+      const { order } = new ChargedOrder(agreed).live(at('2027-02-10'))
+      expect(() => reissueInvoice(order, at('2027-02-10'), 2, at('2027-02-11'))).toThrow(
+        expect.objectContaining({
+          fields: [expect.objectContaining({ field: 'dueTime', code: 'out-of-range' })],
+        }),
+      )
+    })
+  })
+
+  test('of an order whose start was moved ahead is due no sooner than that', () => {
+    const lived = new ChargedOrder(agreedFromStart, ['declined']).live(START)
+    const start = START + 5 * DAY
+    lived.command({
+      at: START + HOUR,
+      act: (order, now) => changeTerms(order, now, { ...order.terms, startTime: start }),
+    })
+    const { order } = lived
+    expect(() => reissueInvoice(order, START + HOUR, 1, start - 1)).toThrow(InvalidFieldsError)
+    expect(first(reissueInvoice(order, START + HOUR, 1, start).order)?.dueTime).toBe(start)
   })
 
   test('is one that is open and not being charged, with a due time ahead', () => {

@@ -109,7 +109,7 @@ const plans: fc.Arbitrary<PricedPlan> = fc
     invoiceTimeShift: early === null ? null : issuedEarly(early),
   }))
 
-function issuedEarly(days: number): NonNullable<OrderTerms['invoiceTimeShift']> {
+export function issuedEarly(days: number): NonNullable<OrderTerms['invoiceTimeShift']> {
   return { issueTimeShift: { chronology: 'before', duration: days, unit: 'day' }, dueTimeShift: null }
 }
 

@@ -148,7 +148,7 @@ describe('a card that several gateway accounts hold', () => {
         return requests.some((request) => INTENT.test(request)) || null
       })
       const ended = isOwn ? `subscriptions/${placed.id}` : `invoices/${placed.initialInvoiceId}`
-    expect((await merchant.api.post(`${ended}/void`, {})).status).toBe(201)
+      expect((await merchant.api.post(`${ended}/void`, {})).status).toBe(201)
       respond()
       await asked
       const { body } = await merchant.api.get<Record<string, unknown>[]>('transactions?limit=2')
