@@ -42,7 +42,7 @@ describe('the migrations', () => {
     expect(await orm.migrator.getPending()).toEqual([])
   })
 
-  test('that make an index concurrently first drop what a failed attempt has left of it', () => {
+  test('that make an index concurrently first drop it, in case an attempt has failed', () => {
     const made = migrations.flatMap(({ name, class: Applied }) => {
       const migration: Migration = new Applied(orm.em.getDriver(), orm.config)
       migration.up()
