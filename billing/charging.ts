@@ -11,6 +11,10 @@ export interface GatewayCall {
   readonly at: number
 }
 
+/**
+ * Returns the next charge to make or unknown outcome to ask for, with its instant in milliseconds, which may have passed;
+ * null if nothing is wanted of the gateway. Only charges of the service's own are asked for.
+ */
 export function nextGatewayCall(order: Order): GatewayCall | null {
   const calls = order.invoices.flatMap((invoice) => {
     const { charge, sequence } = invoice

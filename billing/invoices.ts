@@ -24,7 +24,10 @@ export const INVOICE_STATUSES = [
 ] as const
 export type InvoiceStatus = (typeof INVOICE_STATUSES)[number]
 
-/** `interim`: what a change of items costs within a period. */
+/**
+ * `initial`: the first invoice of an order. `renewal`: that of a later period. `interim`: what is billed between renewals.
+ * `one-time`: an invoice of the merchant's own, which belongs to no order.
+ */
 export type InvoiceType = 'initial' | 'renewal' | 'interim' | 'one-time'
 
 export interface InvoiceLine {
@@ -378,6 +381,10 @@ export function shippingLine({
   ]
 }
 
+/**
+ * Returns the status that follows from what was paid, refunded and disputed, as of `at` in milliseconds. A draft, and a
+ * voided or abandoned invoice, keeps its status.
+ */
 export function moneyStatus(invoice: Invoice, at: number): InvoiceStatus {
   const { status, isDisputed, amountPaid, amountRefunded, dueTime } = invoice
   const left = new Money(amountPaid).minus(amountRefunded)

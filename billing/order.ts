@@ -136,6 +136,10 @@ export interface Change {
   readonly events: DomainEvent[]
 }
 
+/**
+ * Returns the order as `work` leaves it, with the events that `work` has emitted, in their order. The given order stays as it
+ * is; if `work` throws, there is no transition.
+ */
 export function transition(
   order: Order,
   at: number,
@@ -331,6 +335,10 @@ function issuePeriod(
   emit(change, 'renewal-invoice-issued', { invoice: sequence })
 }
 
+/**
+ * Voids the drafts and open invoices that fit: credit that they use goes back to its memos, and lines that they took from the
+ * queue return to it. Returns false if none fits.
+ */
 export function voidInvoices(change: Change, fits: (invoice: Invoice) => boolean = () => true): boolean {
   const ending = change.order.invoices.filter(
     (invoice) => (invoice.status === 'draft' || isOpen(invoice)) && fits(invoice),

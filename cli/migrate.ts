@@ -7,7 +7,7 @@ try {
   const { databaseUrl } = loadConfig(process.env)
   if (databaseUrl === null) throw new ConfigurationError(['DATABASE_URL is required'])
   const unprotected = await migrate(databaseUrl)
-  console.log('the database is up to date')
+  console.log('The database is up to date.')
   if (unprotected !== null) console.warn(`without row-level security: ${unprotected} (see the README)`)
 } catch (error) {
   console.error(startFailure(error))

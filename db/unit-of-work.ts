@@ -31,7 +31,10 @@ export interface UnitOfWork {
   issue(invoice: Invoice): void
   /** Creates a credit memo, which gets its number and is written when the transaction ends. */
   createMemo(values: Omit<NewValues<CreditMemo>, 'number'>): CreditMemo
-  /** Numbers them now: other commands that issue invoices or create memos wait from here on. */
+  /**
+   * Gives the invoices and memos of the unit their numbers now instead of at its end. The organization's other commands
+   * that number some wait from here on until the commit, so call it last.
+   */
   numberIssued(): Promise<void>
   /** With a delivery for every matching webhook. */
   emit(event: NewEvent): void
@@ -62,6 +65,11 @@ export interface UnitOfWorkOptions {
   readonly baseUrl: string
 }
 
+/**
+ * Runs `work` in one transaction, and commits its changes with the numbers of what it issued, its events with their
+ * deliveries, timeline entries and wake-ups. The loops that carry these on are nudged after the commit. If `work`
+ * throws, nothing is written, and the error is passed on.
+ */
 export async function inUnitOfWork<T>(
   em: EntityManager,
   options: UnitOfWorkOptions,

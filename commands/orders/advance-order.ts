@@ -246,6 +246,7 @@ export function scheduleAfter(record: OrderRecord, instant: number): void {
   scheduleNext(record)
 }
 
+/** Sets the row's next deadline, its kind and the time of the next charge to what the rules say of the order as it is now. */
 export function scheduleNext(record: OrderRecord): void {
   const { next, gatewayCall: call } = advanceThrough(record.order, Number.NEGATIVE_INFINITY)
   const isCall = call !== null && (next === null || call.at < next.at)

@@ -31,6 +31,11 @@ export async function loadOrder(
   return record
 }
 
+/**
+ * Reads what the rules need of locked orders, with the charge terms of `instant` (milliseconds), and locks the credit memos
+ * that they may use. Of the invoices: those that are open, initial, being charged, of the current period or a later one,
+ * or named by `loading`. Writes nothing. Throws if the rows of an order cannot be read, unless `unreadable` takes it.
+ */
 export async function loadOrders(
   unit: UnitOfWork,
   rows: readonly Subscription[],

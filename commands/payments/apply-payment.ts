@@ -91,6 +91,10 @@ export async function withApplied(
   return missing.length === 0 ? invoices : [...invoices, ...(await lockInvoices(unit, missing, instantOf))]
 }
 
+/**
+ * Applies one transition to each locked invoice, in their order, writes what follows, begins the refunds that are owed by
+ * then, and reschedules and wakes their orders. An order whose own workflow made `transaction` is not woken.
+ */
 export async function applyToInvoices(
   unit: UnitOfWork,
   invoices: readonly LockedInvoice[],

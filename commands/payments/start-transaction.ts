@@ -333,6 +333,10 @@ async function routeOf(
   }
 }
 
+/**
+ * Creates a transaction: pending under its request id, for the gateway to be asked once this has committed. Money that moved
+ * outside of the service (`gateway` null) is approved at once, with its event and timeline entry.
+ */
 export function addTransaction(
   unit: UnitOfWork,
   { id, requestId }: Names,
