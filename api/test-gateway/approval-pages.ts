@@ -2,6 +2,7 @@
 import type Router from '@koa/router'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { plainAmount } from '../../billing/money.ts'
+import { heldBy, lastRoute } from '../../commands/payments/gateway-routes.ts'
 import { recordFoundResult } from '../../commands/payments/query-transaction.ts'
 import { Transaction } from '../../db/entities/index.ts'
 import { inOrganization } from '../../db/organization-scope.ts'
@@ -49,8 +50,11 @@ export function approvalPages(router: Router<ApiState>, { approvals, em, baseUrl
   async function record({ organizationId, requestId, outcome }: DecidedCharge): Promise<void> {
     await inOrganization(organizationId, () =>
       inUnitOfWork(em(), { organizationId, baseUrl, now: new Date() }, async (unit) => {
-        const charged = await unit.em.findOne(Transaction, { organizationId, requestId }, { fields: ['id'] })
-        if (charged !== null) await recordFoundResult(unit, charged.id, outcome)
+        const charged = await unit.em.findOne(Transaction, { organizationId, requestId })
+        if (charged === null) return
+        const route = await lastRoute(unit.em, organizationId, requestId)
+        const held = await heldBy(unit.em, charged, route)
+        await recordFoundResult(unit, charged.id, { ...outcome, ...held })
       }),
     )
   }

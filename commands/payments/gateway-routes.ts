@@ -1,8 +1,10 @@
 /** Which gateway account a request was sent to, in one row of its request id (docs/adr/0084). */
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { splitReference } from '../../billing/gateway-references.ts'
+import { GatewayAccount, type Transaction } from '../../db/entities/index.ts'
 import { statement } from '../../db/statement.ts'
 import type { DailyLimit, GatewayRoutes, SentTo } from '../../gateways/accounts.ts'
-import type { Charge } from '../../gateways/port.ts'
+import type { Charge, GatewayResult } from '../../gateways/port.ts'
 
 /** @param now real time in milliseconds, which tells the day. */
 export function gatewayRoutes(em: () => EntityManager, now: () => number): GatewayRoutes {
@@ -171,6 +173,19 @@ export async function lastRoute(
   const route = await routeOf(em, organizationId, requestId)
   if (route === null || route.reference === null) return null
   return { gatewayReference: route.reference, hasEnded: route.hasEnded }
+}
+
+/** Returns who has the last word on a charge that was sent on; empty: the account that it was made for. */
+export async function heldBy(
+  em: EntityManager,
+  { organizationId, gatewayReference }: Pick<Transaction, 'organizationId' | 'gatewayReference'>,
+  route: LastRoute | null,
+): Promise<Pick<GatewayResult, 'heldBy'>> {
+  if (route === null || route.gatewayReference === gatewayReference) return {}
+  const { gatewayReference: reference } = route
+  const id = splitReference(reference)?.account ?? ''
+  const { gatewayName } = await em.findOneOrFail(GatewayAccount, { organizationId, id })
+  return { heldBy: { reference, gatewayName } }
 }
 
 /** All null if the request was sent to no account. */

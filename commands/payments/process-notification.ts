@@ -18,7 +18,7 @@ import type {
 import type { GatewayResult } from '../../gateways/port.ts'
 import { recordReportedDispute } from '../disputes/record-reported-dispute.ts'
 import { releaseAuthorization } from './capture-authorization.ts'
-import { type LastRoute, lastRoute } from './gateway-routes.ts'
+import { heldBy, lastRoute } from './gateway-routes.ts'
 import { inquireNow, recordFoundResult } from './query-transaction.ts'
 import { recordForeignRefund, reverseRefund } from './record-foreign-refund.ts'
 import { renewCard } from './renew-card.ts'
@@ -209,7 +209,7 @@ async function applyResult(
   if (outcome.result === 'declined' && found.status === 'waiting-capture')
     await releaseAuthorization(unit, found.id)
   else if (isReversed(found, kind, outcome.result)) await reverseRefund(unit, found.id, outcome)
-  else await recordFoundResult(unit, found.id, { ...outcome, ...(await heldBy(unit, found, route)) })
+  else await recordFoundResult(unit, found.id, { ...outcome, ...(await heldBy(em, found, route)) })
   return 'applied'
 }
 
@@ -227,19 +227,6 @@ function approvedBefore(found: Transaction, { id, result }: GatewayResult): Noti
 
 function isPending({ status }: Transaction): boolean {
   return status === 'pending'
-}
-
-/** Who has the last word on a charge that was sent on. */
-async function heldBy(
-  { em, organizationId }: UnitOfWork,
-  found: Transaction,
-  route: LastRoute | null,
-): Promise<Pick<GatewayResult, 'heldBy'>> {
-  if (route === null || route.gatewayReference === found.gatewayReference) return {}
-  const { gatewayReference: reference } = route
-  const id = splitReference(reference)?.account ?? ''
-  const { gatewayName } = await em.findOneOrFail(GatewayAccount, { organizationId, id })
-  return { heldBy: { reference, gatewayName } }
 }
 
 function isReversed(

@@ -5,6 +5,8 @@ import { INQUIRIES } from '../../billing/inquiry-schedule.ts'
 import { APPROVAL_WINDOW, approvalIsOverdue } from '../../billing/transactions.ts'
 import { activityDependencies } from '../support/activities.ts'
 import { TEST_CARDS } from '../support/cards.ts'
+import { catalogue } from '../support/catalogue.ts'
+import { create } from '../support/create.ts'
 import { makePayer, type Payments, placeCharged, startPayments } from '../support/payments.ts'
 
 const RETURN_URL = 'https://shop.example.com/thanks?order=1'
@@ -72,6 +74,29 @@ describe('a charge whose bank asks the customer', () => {
     expect(await eventsOf(body.id)).toEqual(['offsite-payment-completed', 'transaction-processed'])
     expect((await answer(linkTo(body), 'refuse')).status).toBe(303)
     expect(await read(body.id)).toEqual(after)
+  })
+
+  test('shows the gateway account whose bank was asked, and is refunded there', async () => {
+    const { api } = await catalogue(payments.service)
+    const account = { gatewayName: 'TestGateway', method: 'payment-card', acceptedCurrencies: ['EUR'] }
+    const full = { dailyLimits: [{ currency: 'EUR', count: 0 }] }
+    for (const [id, members] of Object.entries({ full, open: { priority: 1 } })) {
+      const body = { ...account, takesCardNumbers: true, ...members }
+      expect((await api.put(`gateway-accounts/${id}`, body)).status).toBe(201)
+    }
+    const { customerId, paymentInstrumentId } = await makePayer(api, TEST_CARDS.asksAlways)
+    const sale = await create(api, 'transactions', {
+      type: 'sale',
+      customerId,
+      currency: 'EUR',
+      amount: 12.5,
+      paymentInstruction: { paymentInstrumentId },
+    })
+    expect(sale).toMatchObject({ status: 'waiting-approval' })
+    await answer(linkTo(sale), 'approve')
+    const approved = { result: 'approved', gatewayAccountId: 'open' }
+    expect((await api.get(`transactions/${sale.id}`)).body).toMatchObject(approved)
+    expect(await create(api, `transactions/${sale.id}/refund`, {})).toMatchObject(approved)
   })
 
   test('is declined if the customer refuses', async () => {
