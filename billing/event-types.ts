@@ -150,12 +150,12 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
   },
   {
     type: 'subscription-upgraded',
-    when: 'A change of items raised what the recurring ones cost over the same time.',
+    when: 'A change of items raised the price of the recurring items, compared over the same time.',
     ids: ['subscriptionId'],
   },
   {
     type: 'subscription-downgraded',
-    when: 'A change of items lowered what the recurring ones cost over the same time.',
+    when: 'A change of items lowered the price of the recurring items, compared over the same time.',
     ids: ['subscriptionId'],
   },
   {
@@ -187,7 +187,11 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
     ids: ['subscriptionId', 'subscriptionPauseId'],
   },
   { type: 'order-abandoned', when: 'A pending order was abandoned.', ids: ['subscriptionId'] },
-  { type: 'order-completed', when: 'An order has served all that was agreed.', ids: ['subscriptionId'] },
+  {
+    type: 'order-completed',
+    when: 'An order ended as agreed: its last period was served, or its one-time sale was paid.',
+    ids: ['subscriptionId'],
+  },
   {
     type: 'order-delinquency-reached',
     when: 'An unpaid invoice reached its delinquency time and canceled its order.',
