@@ -1,8 +1,9 @@
 /** `npm run organization:create -- <name>`: prints its keys, once. */
 
 import { createOrganization } from '../commands/access/create-organization.ts'
-import { ConfigurationError, loadConfig } from '../config/config.ts'
+import { ConfigurationError, differentEnvironment, loadConfig } from '../config/config.ts'
 import { startFailure } from '../config/process.ts'
+import { keptEnvironment } from '../db/installation.ts'
 import { newId } from '../db/new-id.ts'
 import { openDatabase } from '../db/open.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
@@ -15,6 +16,9 @@ try {
   if (masterKeys.length === 0) throw new ConfigurationError(['MASTER_KEY is required'])
   const database = await openDatabase({ databaseUrl, masterKeys, poolSize: 2 })
   try {
+    const kept = await keptEnvironment(database.orm.em.fork())
+    // Keys of the other environment would be refused by every process of this database.
+    if (kept !== null && kept !== environment) throw differentEnvironment(environment, kept)
     const tenant = { organizationId: newId('org'), baseUrl, now: new Date() }
     const keys = await inUnitOfWork(database.orm.em.fork(), tenant, (unit) =>
       createOrganization(unit, { ...database, environment }, { name }),

@@ -29,7 +29,14 @@ export async function otherBaseUrl(em: EntityManager, baseUrl: string): Promise<
 
 /** Keeps the first process's environment for good. Returns the stored one if it is the other. */
 export async function otherEnvironment(em: EntityManager, environment: string): Promise<string | null> {
-  return await otherFact(em, 'environment', environment)
+  return await otherFact(em, ENVIRONMENT_FACT, environment)
+}
+
+/** Returns the environment of the first process that used the database; null: there was none. */
+export async function keptEnvironment(em: EntityManager): Promise<string | null> {
+  return (
+    (await em.findOne(Installation, { name: ENVIRONMENT_FACT }, { disableIdentityMap: true }))?.value ?? null
+  )
 }
 
 /** The installation's processes have to be restarted with it. */
@@ -44,6 +51,7 @@ export async function changeBaseUrl(em: EntityManager, baseUrl: string): Promise
 }
 
 const BASE_URL_FACT = 'base-url'
+const ENVIRONMENT_FACT = 'environment'
 
 async function otherFact(em: EntityManager, name: string, own: string): Promise<string | null> {
   const agreed = await factOnce(em, name, async () => own)

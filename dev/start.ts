@@ -2,11 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startApi } from '../api/api.ts'
 import { bootstrap } from '../commands/access/bootstrap.ts'
-import { type Config, ConfigurationError, loadConfig } from '../config/config.ts'
+import { type Config, ConfigurationError, differentEnvironment, loadConfig } from '../config/config.ts'
 import { createLog } from '../config/log.ts'
 import { readMerchantIdentity } from '../config/merchant-identity.ts'
 import { runProcess } from '../config/process.ts'
 import { temporalConnection } from '../config/temporal-connection.ts'
+import { otherEnvironment } from '../db/installation.ts'
 import { openApiDatabase, openDatabase } from '../db/open.ts'
 import { migrate } from '../db/orm.ts'
 import { databaseChecks } from '../db/readiness.ts'
@@ -60,6 +61,8 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
   const { masterKeys } = config
   const database = await openDatabase({ databaseUrl, masterKeys, poolSize: 20, name: 'billing worker' })
   onDrain(() => database.orm.close())
+  const other = await otherEnvironment(database.orm.em.fork(), config.environment)
+  if (other !== null) throw differentEnvironment(config.environment, other)
   const apiDatabase = await openApiDatabase({ databaseUrl, masterKeys, poolSize: 20, name: 'billing api' })
   onDrain(() => apiDatabase.orm.close())
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())

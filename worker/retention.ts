@@ -23,8 +23,13 @@ const EXPIRED: readonly (readonly [table: string, condition: string])[] = [
   ['authentication_tokens', "expired_time < now() - interval '2 days'"],
   ['password_tokens', "expired_time < now() - interval '2 days'"],
   ['sign_in_failures', "failed_time < now() - interval '1 day'"],
-  // A request is repeated for a day, and asked after for a month.
-  ['gateway_routes', "created_time < now() - interval '60 days'"],
+  // A request is repeated for a day, and asked after for a month; by a caller for as long as its outcome is unknown.
+  [
+    'gateway_routes',
+    `created_time < now() - interval '60 days'
+       and not exists (select from transactions where transactions.organization_id = gateway_routes.organization_id
+         and transactions.request_id = gateway_routes.request_id and transactions.status = 'pending')`,
+  ],
   ['gateway_account_days', 'day < current_date - 60'],
   ['gateway_notifications', "received_time < now() - interval '30 days'"],
   ['api_requests', "created_time < now() - interval '30 days'"],

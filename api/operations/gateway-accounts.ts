@@ -1,6 +1,11 @@
 import { canonicalJson } from '../../billing/canonical-json.ts'
-import { ConflictError, type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
-import { amountOf } from '../../billing/money.ts'
+import {
+  ConflictError,
+  type FieldProblem,
+  type InvalidField,
+  InvalidFieldsError,
+} from '../../billing/errors.ts'
+import { amountOf, amountProblem, Money } from '../../billing/money.ts'
 import { sealedCredentials } from '../../commands/payments/gateway-accounts.ts'
 import { requireUnreferenced } from '../../commands/references.ts'
 import { changeRow } from '../../db/change-row.ts'
@@ -205,21 +210,36 @@ function settingsOf(body: GatewayAccount) {
   }
 }
 
-/** Keeps credentials that are not in the body: nobody can send back what is never shown. */
-/** @throws InvalidFieldsError for two limits of one currency, or a fraction of its smallest unit. */
+/** @throws InvalidFieldsError for a negative amount, two limits of one currency, or a fraction of its smallest unit. */
 function limitsOf(given: NonNullable<GatewayAccount['dailyLimits']>): DailyLimit[] {
   const limits = given.map(({ currency, count = null, amount = null }) => ({
     currency,
     count,
     amount: amount === null ? null : amountOf(amount),
   }))
-  const invalid = limits.flatMap(({ currency }, index): InvalidField[] =>
-    limits.findIndex((one) => one.currency === currency) === index
-      ? []
-      : [{ field: `dailyLimits.${index}.currency`, code: 'not-unique', message: 'must not be repeated' }],
-  )
+  const invalid = limits.flatMap(({ currency, amount }, index): InvalidField[] => {
+    const problem = amount === null ? null : limitProblem(amount, currency)
+    const isRepeated = limits.findIndex((one) => one.currency === currency) !== index
+    return [
+      ...(isRepeated
+        ? [
+            {
+              field: `dailyLimits.${index}.currency`,
+              code: 'not-unique' as const,
+              message: 'must not be repeated',
+            },
+          ]
+        : []),
+      ...(problem === null ? [] : [{ field: `dailyLimits.${index}.amount`, ...problem }]),
+    ]
+  })
   if (invalid.length > 0) throw new InvalidFieldsError(invalid)
   return limits
+}
+
+function limitProblem(amount: string, currency: string): FieldProblem | null {
+  if (new Money(amount).isNegative()) return { code: 'out-of-range', message: 'must not be negative' }
+  return amountProblem(amount, currency)
 }
 
 /** The timeline names what has changed, without its values. */

@@ -29,14 +29,14 @@ export class Migration20261122161500_members_of_orders extends Migration {
       update subscriptions set canceled_time = (
         select max(occurred_time) from timeline_entries entry
          where entry.organization_id = subscriptions.organization_id and entry.subscription_id = subscriptions.id
-           and entry.type = 'subscription-canceled'
+           and entry.type in ('order-canceled', 'subscription-canceled')
       ) where canceled_by is not null;
-      update subscriptions set cancellation_id = (
-        select id from subscription_cancellations cancellation
-         where cancellation.organization_id = subscriptions.organization_id
-           and cancellation.subscription_id = subscriptions.id
-         order by created_time desc limit 1
-      ) where canceled_by in ('merchant', 'customer');
+      update subscriptions set cancellation_id = newest.id
+        from (select distinct on (organization_id, subscription_id) organization_id, subscription_id, id
+                from subscription_cancellations
+               order by organization_id, subscription_id, created_time desc) newest
+       where newest.organization_id = subscriptions.organization_id and newest.subscription_id = subscriptions.id
+         and canceled_by in ('merchant', 'customer');
     `)
     this.addSql(`
       alter table subscription_cancellations
@@ -48,12 +48,19 @@ export class Migration20261122161500_members_of_orders extends Migration {
       comment on column subscription_cancellations.churn_time is 'null: a draft that ends service at once.';
       update subscription_cancellations set canceled_time = created_time, status = case
         when exists (select from subscriptions where subscriptions.organization_id = subscription_cancellations.organization_id
+               and subscriptions.id = subscription_cancellations.subscription_id
                and subscriptions.cancellation_id = subscription_cancellations.id and subscriptions.status = 'canceled') then 'confirmed'
         when churn_time <= created_time or exists (select from timeline_entries entry
                where entry.organization_id = subscription_cancellations.organization_id
                  and entry.subscription_id = subscription_cancellations.subscription_id
-                 and entry.type = 'subscription-churned' and entry.occurred_time = churn_time) then 'completed'
+                 and entry.type in ('order-churned', 'subscription-churned') and entry.occurred_time = churn_time) then 'completed'
         else 'revoked' end;
+      -- Of several for the same churn time, only the last was not undone.
+      update subscription_cancellations undone set status = 'revoked'
+        from (select organization_id, id, row_number() over (
+                       partition by organization_id, subscription_id, churn_time order by created_time desc) as place
+                from subscription_cancellations where status = 'completed') ended
+       where ended.organization_id = undone.organization_id and ended.id = undone.id and ended.place > 1;
     `)
     this.addSql(`
       alter table subscription_pauses

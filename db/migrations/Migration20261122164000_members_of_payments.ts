@@ -32,12 +32,16 @@ export class Migration20261122164000_members_of_payments extends Migration {
         website_id = coalesce(
           (select website_id from invoices where organization_id = sale.organization_id and id = sale.invoice_ids ->> 0),
           (select website_id from customers where organization_id = sale.organization_id and id = sale.customer_id)),
+        -- The offset has each invoice looked up by its key, and not joined with all those of the organization.
         subscription_ids = coalesce(
-          (select jsonb_agg(distinct subscription_id) from invoices
-            where organization_id = sale.organization_id and sale.invoice_ids ? id), '[]'),
+          (select jsonb_agg(distinct paid.subscription_id) from jsonb_array_elements_text(sale.invoice_ids) invoice_id,
+            lateral (select subscription_id from invoices
+                      where organization_id = sale.organization_id and id = invoice_id offset 0) paid), '[]'),
         plan_ids = coalesce(
-          (select jsonb_agg(distinct line ->> 'planId') from invoices, jsonb_array_elements(lines) line
-            where organization_id = sale.organization_id and sale.invoice_ids ? id and line ->> 'planId' is not null), '[]'),
+          (select jsonb_agg(distinct line ->> 'planId') from jsonb_array_elements_text(sale.invoice_ids) invoice_id,
+            lateral (select lines from invoices
+                      where organization_id = sale.organization_id and id = invoice_id offset 0) paid,
+            jsonb_array_elements(paid.lines) line where line ->> 'planId' is not null), '[]'),
         is_rebill = coalesce(
           (select type = 'renewal' from invoices where organization_id = sale.organization_id and id = sale.invoice_ids ->> 0), false),
         rebill_number =

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { Migration } from '@mikro-orm/migrations'
 import pg from 'pg'
 import { ulid } from 'ulid'
+import { MAINTENANCE_TIMEOUTS } from '../../db/connection.ts'
 import { Organization } from '../../db/entities/index.ts'
 import { migrations } from '../../db/migrations/index.ts'
 import { openApiDatabase } from '../../db/open.ts'
 import { inOrganization } from '../../db/organization-scope.ts'
-import { migrate } from '../../db/orm.ts'
+import { migrate, openOrm } from '../../db/orm.ts'
 import { API_ROLE } from '../../db/row-security.ts'
 import { testServices } from '../support/services.ts'
 
@@ -151,6 +152,49 @@ test('a database of an earlier release is protected, and its rows are there', as
   await orm.close()
 })
 
+describe('a database of the first release', () => {
+  beforeEach(async () => {
+    await client.query(
+      'drop schema public cascade; drop schema lists cascade; drop schema test_gateway cascade; create schema public',
+    )
+    await up({ to: 'Migration20261122120000_baseline' })
+  })
+
+  test('is upgraded in a time in proportion to its rows', async () => {
+    await client.query(manyRows(6_000))
+    await up({ statement: 10_000 })
+    const { rows } = await client.query(
+      `select subscription_ids, plan_ids, child_transactions from transactions where id in ('sale_17', 'refund_17') order by id`,
+    )
+    expect(rows).toEqual([
+      { subscription_ids: ['sub_17', 'sub_18'], plan_ids: ['plan_0'], child_transactions: [] },
+      { subscription_ids: ['sub_17', 'sub_18'], plan_ids: ['plan_0'], child_transactions: ['refund_17'] },
+    ])
+    // Of orders that were canceled and have churned, the migration knows both.
+    const { rows: canceled } = await client.query(
+      `select distinct subscriptions.canceled_time is not null as is_known, cancellation.status
+         from subscriptions join subscription_cancellations cancellation
+           on cancellation.id = subscriptions.cancellation_id`,
+    )
+    expect(canceled).toEqual([{ is_known: true, status: 'completed' }])
+  }, 180_000)
+
+  async function up({
+    to,
+    statement = MAINTENANCE_TIMEOUTS.statement,
+  }: {
+    to?: string
+    statement?: number
+  } = {}) {
+    const orm = await openOrm({ databaseUrl, poolSize: 2, timeouts: { ...MAINTENANCE_TIMEOUTS, statement } })
+    try {
+      await orm.migrator.up(to === undefined ? {} : { to })
+    } finally {
+      await orm.close()
+    }
+  }
+})
+
 async function unprotectedTables(): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select table_name as name from information_schema.columns join pg_class on relname = table_name
@@ -159,4 +203,38 @@ async function unprotectedTables(): Promise<string[]> {
         and not (relrowsecurity and exists (select from pg_policy where polrelid = pg_class.oid))`,
   )
   return rows.map(({ name }) => name)
+}
+
+/** Rows of the first release, `count` of each table. */
+function manyRows(count: number): string {
+  return `
+    insert into customers (organization_id, id, created_time, updated_time)
+      select 'org_a', 'cus_' || n, now(), now() from generate_series(1, ${count}) n;
+    insert into subscriptions (organization_id, id, customer_id, website_id, items, status, currency, start_time,
+        canceled_by, churn_time, created_time, updated_time)
+      select 'org_a', 'sub_' || n, 'cus_' || n, 'web', '[]', 'churned', 'EUR', now(), 'merchant', now(), now(), now()
+        from generate_series(1, ${count}) n;
+    insert into timeline_entries (organization_id, id, subscription_id, type, occurred_time, cause, message,
+        created_time, updated_time)
+      select 'org_a', type || n, 'sub_' || n, 'subscription-' || type, now(), 'api', '', now(), now()
+        from generate_series(1, ${count}) n, unnest(array['canceled', 'churned']) type;
+    insert into subscription_cancellations (organization_id, id, subscription_id, churn_time, canceled_by,
+        created_time, updated_time)
+      select 'org_a', 'cancel_' || n, 'sub_' || n, now(), 'merchant', now() - interval '1 day', now()
+        from generate_series(1, ${count}) n;
+    insert into payment_instruments (organization_id, id, customer_id, method, bin, last4, brand, exp_month, exp_year,
+        status, gateway, gateway_reference, card_fingerprint, created_time, updated_time)
+      select 'org_a', 'card_' || n, 'cus_' || n, 'payment-card', '411111', '1111', 'Visa', 12, 2090,
+             'active', 'test', 'ref_' || n, 'print_' || n, now(), now() from generate_series(1, ${count}) n;
+    insert into invoices (organization_id, id, subscription_id, customer_id, website_id, sequence, type, status,
+        currency, lines, amount, amount_due, issued_time, created_time, updated_time)
+      select 'org_a', 'in_' || n, 'sub_' || n, 'cus_' || n, 'web', 1, 'initial', 'paid', 'EUR',
+             '[{"planId": "plan_0"}]', 10, 0, now(), now(), now() from generate_series(1, ${count}) n;
+    insert into transactions (organization_id, id, type, customer_id, currency, amount, payment_instruction,
+        parent_transaction_id, invoice_ids, result, created_time, updated_time)
+      select 'org_a', type || '_' || n, type, 'cus_' || n, 'EUR', 10, jsonb_build_object('paymentInstrumentId', 'card_' || n),
+             case type when 'refund' then 'sale_' || n end,
+             case type when 'sale' then jsonb_build_array('in_' || n, 'in_' || n + 1) else '[]' end,
+             'approved', now(), now()
+        from generate_series(1, ${count}) n, unnest(array['sale', 'refund']) type`
 }

@@ -86,11 +86,11 @@ describe('BASE_URL', () => {
 })
 
 describe('ENVIRONMENT', () => {
-  test('is that of the database for good: no process of the other one starts', async () => {
+  test('is that of the database for good: no process of the other one starts, and no command makes keys', async () => {
     const api = await start('api/main.ts')
     await api.stop()
-    for (const main of ['api/main.ts', 'worker/main.ts']) {
-      const { failed, text } = await run(main, [], { ENVIRONMENT: 'live' })
+    for (const main of ['api/main.ts', 'worker/main.ts', 'dev/start.ts', 'cli/create-organization.ts']) {
+      const { failed, text } = await run(main, ['Shop'], { ENVIRONMENT: 'live' })
       expect({ main, failed }).toEqual({ main, failed: true })
       expect(text).toContain('ENVIRONMENT is live, and this database belongs to a sandbox deployment')
     }

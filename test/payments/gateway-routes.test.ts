@@ -6,6 +6,7 @@ import { gatewayRoutes } from '../../commands/payments/gateway-routes.ts'
 import { dispatchByAccount, type GatewayAccountFacts } from '../../gateways/accounts.ts'
 import { createGateway, createGateways } from '../../gateways/gateways.ts'
 import type { Charge, Gateway, GatewayResult } from '../../gateways/port.ts'
+import { removeExpired } from '../../worker/retention.ts'
 import { activityDependencies } from '../support/activities.ts'
 import { TEST_CARDS } from '../support/cards.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
@@ -157,6 +158,28 @@ describe('a card that several gateway accounts hold', () => {
     },
   )
 
+  test('whose outcome is unknown is asked for where it was sent, however long ago that was', async () => {
+    const done = await charge()
+    provider.fail(INTENT, softly())
+    provider.fail(INTENT, { after: { status: 500, error: { type: 'api_error' } } })
+    const unknown = await charge()
+    expect(unknown).toMatchObject({ result: 'unknown' })
+    const em = service.database.orm.em.fork()
+    const sql = (text: string) => em.getConnection().execute<{ request_id: string }[]>(text)
+    await sql("update gateway_routes set created_time = now() - interval '61 days'")
+    await removeExpired(em)
+    const kept = (await sql('select request_id from gateway_routes')).map(({ request_id: id }) => id)
+    expect(kept).toContain(unknown.requestId)
+    expect(kept).not.toContain(done.requestId)
+    await merchant.api.post(`transactions/${unknown.id}/query`, undefined)
+    const found = (await merchant.api.get(`transactions/${unknown.id}`)).body
+    expect(found).toMatchObject({ result: 'approved', gatewayAccountId: 'second' })
+    await removeExpired(em)
+    expect(await sql('select request_id from gateway_routes')).not.toContainEqual({
+      request_id: unknown.requestId,
+    })
+  })
+
   test('is charged by the next one above the limit of the day, in count or in amount', async () => {
     for (const limit of [{ count: 2 }, { amount: 30 }]) {
       await patch('first', { dailyLimits: [{ currency: 'EUR', ...limit }] })
@@ -216,6 +239,15 @@ describe('a card that several gateway accounts hold', () => {
       result: 'declined',
     })
     expect(await charge()).toMatchObject({ result: 'approved', gatewayAccountId: 'first' })
+  })
+
+  test.each([
+    ['JPY', 10.5],
+    ['EUR', 1.005],
+    ['EUR', -1],
+  ])('a limit of %s %p is refused', async (currency, amount) => {
+    const refused = await patch('first', { dailyLimits: [{ currency, amount }] })
+    expect(expectProblem(refused, 422, 'validation-error')).toEqual(['dailyLimits.0.amount'])
   })
 
   test('limits are shown, kept by PATCH, and refused where one currency has two', async () => {
