@@ -76,7 +76,7 @@ export const SETTINGS: readonly Setting[] = [
     name: 'TEMPORAL_ADDRESS',
     default: '(embedded)',
     meaning:
-      'Temporal frontend, server 1.32 or newer; `TEMPORAL_*` of the Temporal environment configuration are honoured too',
+      'Temporal frontend, server 1.32 or newer; `TEMPORAL_*` of the Temporal environment configuration are honored too',
   },
   { name: 'TEMPORAL_NAMESPACE', default: 'billing-ENVIRONMENT', meaning: 'namespace of this deployment' },
   {

@@ -104,7 +104,6 @@ const VALUES: Readonly<Record<string, Json>> = {
   // money and time
   currency: 'EUR',
   reportCurrency: 'EUR',
-  invoiceTimeZone: 'Europe/Berlin',
   amount: 9.9,
   price: 9.9,
   delinquencyPeriod: 'P14D',
