@@ -100,6 +100,7 @@ const VALUES: Readonly<Record<string, Json>> = {
   servicePhone: '+1 555 0100',
   country: 'DE',
   locale: 'en',
+  invoiceTimeZone: 'Europe/Berlin',
   dob: '1990-01-31',
   // money and time
   currency: 'EUR',
