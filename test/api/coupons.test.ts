@@ -476,7 +476,7 @@ describe('coupons', () => {
         'for other subscriptions',
         () => restricted({ type: 'restrict-to-subscriptions', subscriptionIds: ['other'] }),
         'not-allowed',
-        'for the subscription',
+        'for the order',
       ],
       [
         'for other customers',
