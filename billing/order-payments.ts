@@ -324,13 +324,19 @@ function applyPayment(change: Change, invoice: Invoice, amount: string): void {
   if (order.status === 'pending' && invoice.type === 'initial') beginService(change, invoice)
   const { terms } = order
   // The plans may have changed since; only the first period shows whether there was a trial.
-  const hadTrial = order.invoices.some(({ type, periodNumber }) => type === 'initial' && periodNumber === 0)
-  const isAfterTrial = hadTrial && invoice.type === 'renewal' && !order.inTrial
+  const trial = order.invoices.find(({ type, periodNumber }) => type === 'initial' && periodNumber === 0)
+  const isAfterTrial = trial !== undefined && !order.inTrial && followsTrial(invoice, trial)
   // Credit alone is no payment that follows a trial (specification 2.6).
   if (isAfterTrial && !isZero(amountPaid)) convertTrial(change)
   const isSold = !change.order.invoices.some((one) => one.type === 'initial' && isOpen(one))
   const isOneTime = terms.trial === null && terms.interval === null
   if (change.order.status === 'active' && isOneTime && isSold) complete(change)
+}
+
+/** True for a renewal, and for what is billed between renewals for time after the trial. */
+function followsTrial({ type, periodStart }: Invoice, { periodEnd }: Invoice): boolean {
+  if (type !== 'interim') return type === 'renewal'
+  return periodStart !== null && periodEnd !== null && periodStart >= periodEnd
 }
 
 /** Service begins as of the planned start, unless a charge was declined before. */

@@ -191,9 +191,15 @@ export async function patchCancellation(context: OperationContext): Promise<Oper
       context.has(name),
     )
     const merged = { ...stored, ...Object.fromEntries(given) }
+    // A time of its own takes the place of the policy that set the one before.
+    if (isOtherTime(merged, row) && !context.has('churnTimePolicy')) merged.churnTimePolicy = null
     await changeRow(unit, row, () => updateCancellation(unit, row, cancellationOf(merged, row)))
     return await respondWith(context, cancellations, row)
   })
+}
+
+function isOtherTime({ churnTime }: SubscriptionCancellation, row: CancellationRow): boolean {
+  return churnTime != null && instantOf(churnTime, row.churnTime)?.getTime() !== row.churnTime?.getTime()
 }
 
 /** A cancellation can be deleted before its churn time: the order goes on. */

@@ -71,6 +71,7 @@ async function requireDrafts(
       found.fail(field, 'mismatch', 'must be an invoice of the customer')
     else if (row.status !== 'draft')
       found.fail(field, 'inactive', 'must be an invoice that is not issued yet')
+    else if (row.subscriptionId == null) found.fail(field, 'mismatch', 'must be an invoice of an order')
   }
   found.check()
 }

@@ -13,7 +13,7 @@ import {
   pricedAt,
   renewalLines,
 } from '../../billing/invoices.ts'
-import { agreedTerms, newOrderTerms } from '../../billing/order-terms.ts'
+import { agreedTerms, isPostpaid, newOrderTerms } from '../../billing/order-terms.ts'
 import { Coupon, Website } from '../../db/entities/index.ts'
 import type { OrderItem } from '../../db/entities/subscription.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -78,7 +78,9 @@ export async function previewOrder(unit: UnitOfWork, given: OrderToPreview): Pro
   requireTaxedAmounts(terms)
   const initial = pricedAt({ terms, invoices: [] }, initialLines(terms), now, 1)
   const first = draftInvoice(1, 'initial', initial, { periodNumber: 1, periodStart: null, periodEnd: null })
-  const isRenewed = terms.interval !== null && terms.interval.limit !== 1
+  // The only period of a trial's order, or of one that pays afterwards, is billed by a renewal.
+  const isRenewed =
+    terms.interval !== null && (terms.interval.limit !== 1 || terms.trial !== null || isPostpaid(terms))
   return {
     items,
     currency,

@@ -798,6 +798,13 @@ describe('coupons', () => {
         'additionalRestrictions.0.invoiceIds.0',
         'additionalRestrictions.0.invoiceIds.1',
       ])
+      const ownInvoice = await create(api, 'invoices', {
+        customerId,
+        websiteId: merchant.websiteId,
+        currency: 'EUR',
+        items: [{ type: 'debit', unitPrice: 5 }],
+      })
+      expect(await fields(ofInvoices(ownInvoice.id))).toEqual(['additionalRestrictions.0.invoiceIds.0'])
       const total = { type: 'total-redemptions', quantity: 1 }
       expect(await fields({ additionalRestrictions: [total] })).toEqual(['additionalRestrictions.0.type'])
       const limited = { type: 'discounts-per-redemption', quantity: 1 }

@@ -199,6 +199,15 @@ describe('a cancellation', () => {
     expectProblem(await patch({ id: 'none' }, {}), 404, 'not-found')
   })
 
+  test('a PATCH of the churn time alone takes the place of the policy', async () => {
+    const { id } = await begun()
+    const made = await cancel(id, { churnTimePolicy: 'at-next-renewal' })
+    const churnTime = later(3)
+    expect((await patch(made, { churnTime: made.churnTime })).body).toEqual(made)
+    expect((await patch(made, { churnTime })).body).toMatchObject({ churnTime, churnTimePolicy: null })
+    expect(await order(id)).toMatchObject({ churnTime })
+  })
+
   test('belongs to its order: another one is a conflict', async () => {
     const [{ id }, other] = [await begun(), await begun()]
     const made = await cancel(id, { churnTime: later(3) })

@@ -114,6 +114,18 @@ describe('a preview of an order', () => {
     expect((await preview([item])).body).toMatchObject({ recurringAmounts: null })
   })
 
+  test.each([
+    ['after a trial', { trial: { price: 0, period: { unit: 'week', length: 2 } } }, {}],
+    ['billed afterwards', {}, { billingTiming: 'postpaid' }],
+  ])(
+    'has the amount of a single period %s as a recurring one, which a renewal invoice bills',
+    async (_, plan, interval) => {
+      const recurringInterval = { ...SEATS.recurringInterval, limit: 1, ...interval }
+      const { body } = await preview([{ plan: { ...SEATS, ...plan, recurringInterval } }])
+      expect(body).toMatchObject({ recurringAmounts: { amount: 12.5 } })
+    },
+  )
+
   test('writes no row', async () => {
     const sql = <T = Body>(text: string) => service.database.orm.em.fork().getConnection().execute<T[]>(text)
     const tables = await sql<{ name: string }>(

@@ -223,6 +223,15 @@ describe('the life of an order', () => {
     expect(transitions.at(-1)?.events.map(({ type }) => type)).toContain('subscription-trial-converted')
   })
 
+  test('a trial is converted also by an invoice between renewals for time after it', () => {
+    const trial = { price: '0', period: { unit: 'day', length: 10 } } as const
+    const dearer = terms({ trial, pricing: { formula: 'flat-rate', price: '90' } })
+    const change = { terms: dearer, prorated: true, renewalPolicy: 'retain' } as const
+    const { order } = changeItems(advanced(terms({ trial }), '2027-02-20'), at('2027-02-20'), change)
+    const interim = order.invoices.find(({ type }) => type === 'interim')
+    expect(payInvoice(order, at('2027-02-20'), interim?.sequence ?? 0).order.isTrialConverted).toBe(true)
+  })
+
   test('a part-paid invoice becomes past due too, and stays so whatever part is paid then', () => {
     const due = at('2027-01-31T01:00:00Z')
     const part = receivePayment(advanced(terms(), '2027-01-31'), due, 1, '4').transition.order
