@@ -102,6 +102,20 @@ export interface OrderTerms {
   readonly reminders: ReminderTerms
 }
 
+/** How invoices are charged automatically. */
+export type AutopayTerms = Pick<
+  OrderTerms,
+  'canCharge' | 'instrumentId' | 'backupIds' | 'autopayRetries' | 'paydays' | 'declinedRenewalsLimit'
+>
+
+export const NOT_CHARGED: AutopayTerms = {
+  canCharge: false,
+  instrumentId: null,
+  autopayRetries: [],
+  paydays: [],
+  declinedRenewalsLimit: null,
+}
+
 export type ReminderTerms = Readonly<Record<'renewal' | 'trialEnd' | 'abandon', readonly Duration[]>>
 
 export const NO_REMINDERS: ReminderTerms = { renewal: [], trialEnd: [], abandon: [] }
@@ -169,11 +183,7 @@ export function newOrderTerms(
     delinquencyPeriod: null,
     shipping,
     coupons,
-    canCharge: false,
-    instrumentId: null,
-    autopayRetries: [],
-    paydays: [],
-    declinedRenewalsLimit: null,
+    ...NOT_CHARGED,
     reminders: NO_REMINDERS,
     taxes,
   }

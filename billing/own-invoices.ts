@@ -8,7 +8,7 @@ import { ConflictError, type InvalidField, refuse } from './errors.ts'
 import { amountDue, type Invoice, type InvoiceLine, pricedAt, shippingLine } from './invoices.ts'
 import { amountProblem, isZero, lineAmount, Money } from './money.ts'
 import { blankOrder, changeInvoice, issue, type Order, type Transition, transition } from './order.ts'
-import { NO_REMINDERS, type OrderTerms } from './order-terms.ts'
+import { type AutopayTerms, NO_REMINDERS, NOT_CHARGED, type OrderTerms } from './order-terms.ts'
 import type { TaxSchedule } from './taxes.ts'
 
 /** Each is the first and only one of its holder. */
@@ -30,24 +30,7 @@ export interface OwnItem {
 }
 
 /** How an own invoice is taxed, and charged automatically. */
-export type OwnCharging = Pick<
-  OrderTerms,
-  | 'taxes'
-  | 'canCharge'
-  | 'instrumentId'
-  | 'backupIds'
-  | 'autopayRetries'
-  | 'paydays'
-  | 'declinedRenewalsLimit'
->
-
-export const NOT_CHARGED: OwnCharging = {
-  canCharge: false,
-  instrumentId: null,
-  autopayRetries: [],
-  paydays: [],
-  declinedRenewalsLimit: null,
-}
+export type OwnCharging = AutopayTerms & Pick<OrderTerms, 'taxes'>
 
 export function ownLine(item: OwnItem, currency: string): InvoiceLine {
   const { type, description, unitPrice, quantity, productId, planId, periodStart, periodEnd } = item

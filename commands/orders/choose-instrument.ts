@@ -5,7 +5,7 @@ import { instrumentFor } from '../../billing/dunning.ts'
 import { parseDuration } from '../../billing/durations.ts'
 import type { Invoice } from '../../billing/invoices.ts'
 import type { Order } from '../../billing/order.ts'
-import { NO_REMINDERS, type OrderTerms } from '../../billing/order-terms.ts'
+import { type AutopayTerms, NO_REMINDERS, NOT_CHARGED, type OrderTerms } from '../../billing/order-terms.ts'
 import type { TaxSchedule } from '../../billing/taxes.ts'
 import type { Subscription } from '../../db/entities/index.ts'
 import type { OrganizationSettings } from '../../db/entities/organization.ts'
@@ -24,17 +24,7 @@ export interface ChargeRoute {
   readonly isExpired: boolean
 }
 
-export interface ChargeTerms
-  extends Pick<
-    OrderTerms,
-    | 'canCharge'
-    | 'instrumentId'
-    | 'backupIds'
-    | 'autopayRetries'
-    | 'paydays'
-    | 'declinedRenewalsLimit'
-    | 'reminders'
-  > {
+export interface ChargeTerms extends AutopayTerms, Pick<OrderTerms, 'reminders'> {
   /** null: nothing is taxed. */
   readonly taxes: TaxSchedule | null
   /** null: no instrument can be charged. */
@@ -46,7 +36,7 @@ export interface ChargeTerms
 /** Of the instrument that is charged for an invoice. */
 export function routeFor(
   { route, backups }: ChargeTerms,
-  order: Pick<Order, 'terms' | 'declinedRenewals'>,
+  order: Pick<Order, 'terms'>,
   invoice: Pick<Invoice, 'declines'>,
 ): ChargeRoute | null {
   const chosen = instrumentFor(order, invoice)
@@ -54,11 +44,7 @@ export function routeFor(
 }
 
 export const UNCHARGED: ChargeTerms = {
-  canCharge: false,
-  instrumentId: null,
-  autopayRetries: [],
-  paydays: [],
-  declinedRenewalsLimit: null,
+  ...NOT_CHARGED,
   reminders: NO_REMINDERS,
   taxes: null,
   route: null,

@@ -7,9 +7,9 @@ import { Money, sumOf } from '../../billing/money.ts'
 import type { Order } from '../../billing/order.ts'
 import { advanceThrough } from '../../billing/order-lifecycle.ts'
 import { beginCharge, declineCharge, receivePayment } from '../../billing/order-payments.ts'
+import { NOT_CHARGED } from '../../billing/order-terms.ts'
 import {
   issueInvoice,
-  NOT_CHARGED,
   type OwnItem,
   ownInvoice,
   ownLine,
