@@ -38,6 +38,7 @@ export async function attemptDelivery(
     next = attempt.response.failure === null ? null : nextAttemptTime(attempts, endedAt)
     const tenant = { organizationId, baseUrl: dependencies.baseUrl, now: new Date(dependencies.now()) }
     await inUnitOfWork(dependencies.em(), tenant, (unit) => recordRetry(unit, attempt, next))
+    dependencies.onAttempt?.(attempt)
     // The row decides: the webhook may have been deactivated meanwhile.
     next = (await readRetry(dependencies.em(), organizationId, recordId))?.nextAttemptTime ?? null
   }

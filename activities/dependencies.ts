@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { AttemptDependencies } from '../delivery/attempt.ts'
+import type { Attempt, AttemptDependencies } from '../delivery/attempt.ts'
 import type { RetryPlaces } from '../delivery/retry-places.ts'
 import type { Gateway } from '../gateways/port.ts'
 import type { OrderAdvancer } from './advance-order.ts'
@@ -7,6 +7,8 @@ import type { Advancing } from './advancing.ts'
 
 export interface ActivityDependencies extends Advancing {
   readonly attempts: AttemptDependencies
+  /** Called with each attempt whose outcome is recorded. */
+  readonly onAttempt?: (attempt: Attempt) => void
   readonly places: RetryPlaces
   readonly gateway: Gateway
   readonly log: Logger

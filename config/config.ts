@@ -209,8 +209,11 @@ export function loadConfig(
     problems.push('ENVIRONMENT must be sandbox or live')
   const host = text('HOST') ?? '127.0.0.1'
   const port = integer('PORT', 3000, 0, 65535)
-  const baseUrl = (text('BASE_URL') ?? `http://${host}:${port}`).replace(/\/+$/, '')
-  if (!URL.canParse(baseUrl)) problems.push('BASE_URL must be an absolute URL')
+  const ownUrl = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+  const baseUrl = (text('BASE_URL') ?? ownUrl).replace(/\/+$/, '')
+  if (!isBaseUrl(baseUrl)) {
+    problems.push('BASE_URL must be an http:// or https:// URL without credentials, query and fragment')
+  }
   const masterKeys = list('MASTER_KEY')
   for (const key of masterKeys) {
     if (!/^[A-Za-z0-9+/]{43}=$/.test(key)) problems.push('MASTER_KEY must hold keys of 32 bytes in base64')
@@ -285,6 +288,11 @@ export function loadConfig(
   }
   if (problems.length > 0) throw new ConfigurationError(problems)
   return config
+}
+
+/** False for `localhost:3000` too, which parses as a URL with the scheme `localhost`. */
+function isBaseUrl(text: string): boolean {
+  return /^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/i.test(text) && URL.canParse(text)
 }
 
 /** Null unless the URL is of a loopback address, without a path: a name could lead elsewhere. */

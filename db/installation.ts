@@ -27,6 +27,12 @@ export async function otherBaseUrl(em: EntityManager, baseUrl: string): Promise<
   return await otherFact(em, BASE_URL_FACT, baseUrl)
 }
 
+/** Returns the address of the first process that kept one, unless it is `baseUrl`; keeps none itself. */
+export async function keptOtherBaseUrl(em: EntityManager, baseUrl: string): Promise<string | null> {
+  const kept = await keptFact(em, BASE_URL_FACT)
+  return kept === baseUrl ? null : kept
+}
+
 /** Keeps the first process's environment for good. Returns the stored one if it is the other. */
 export async function otherEnvironment(em: EntityManager, environment: string): Promise<string | null> {
   return await otherFact(em, ENVIRONMENT_FACT, environment)
@@ -34,9 +40,7 @@ export async function otherEnvironment(em: EntityManager, environment: string): 
 
 /** Returns the environment of the first process that used the database; null: there was none. */
 export async function keptEnvironment(em: EntityManager): Promise<string | null> {
-  return (
-    (await em.findOne(Installation, { name: ENVIRONMENT_FACT }, { disableIdentityMap: true }))?.value ?? null
-  )
+  return await keptFact(em, ENVIRONMENT_FACT)
 }
 
 /** The installation's processes have to be restarted with it. */
@@ -58,9 +62,13 @@ async function otherFact(em: EntityManager, name: string, own: string): Promise<
   return agreed === own ? null : agreed
 }
 
+async function keptFact(em: EntityManager, name: string): Promise<string | null> {
+  return (await em.findOne(Installation, { name }, { disableIdentityMap: true }))?.value ?? null
+}
+
 async function factOnce(em: EntityManager, name: string, make: () => Promise<string>): Promise<string> {
-  const found = await em.findOne(Installation, { name }, { disableIdentityMap: true })
-  if (found !== null) return found.value
+  const kept = await keptFact(em, name)
+  if (kept !== null) return kept
   await statement(
     em,
     'keep-installation-fact',

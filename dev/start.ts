@@ -2,12 +2,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startApi } from '../api/api.ts'
 import { bootstrap } from '../commands/access/bootstrap.ts'
-import { type Config, ConfigurationError, differentEnvironment, loadConfig } from '../config/config.ts'
+import {
+  type Config,
+  ConfigurationError,
+  differentBaseUrl,
+  differentEnvironment,
+  loadConfig,
+} from '../config/config.ts'
 import { createLog } from '../config/log.ts'
 import { readMerchantIdentity } from '../config/merchant-identity.ts'
 import { runProcess } from '../config/process.ts'
 import { temporalConnection } from '../config/temporal-connection.ts'
-import { otherEnvironment } from '../db/installation.ts'
+import { keptOtherBaseUrl, otherEnvironment } from '../db/installation.ts'
 import { openApiDatabase, openDatabase } from '../db/open.ts'
 import { migrate } from '../db/orm.ts'
 import { databaseChecks } from '../db/readiness.ts'
@@ -27,9 +33,12 @@ import { startLocalServices } from './services/start-services.ts'
 
 const say = (line: string): void => console.log(line)
 
+const LOOPBACK = ['127.0.0.1', 'localhost', '::1']
+
 await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
   const config = localConfig(loadConfig(process.env))
   const merchantIdentity = readMerchantIdentity(config)
+  requireOwnUrl(config)
   await requirePorts(config)
   stopping.addEventListener('abort', () => {
     say('Stopping: requests and deliveries under way finish first. Ctrl-C once more does not wait for them.')
@@ -63,6 +72,9 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
   onDrain(() => database.orm.close())
   const other = await otherEnvironment(database.orm.em.fork(), config.environment)
   if (other !== null) throw differentEnvironment(config.environment, other)
+  // The service of this machine may move to another port, and so keeps no address.
+  const agreed = await keptOtherBaseUrl(database.orm.em.fork(), config.baseUrl)
+  if (agreed !== null) throw differentBaseUrl(config.baseUrl, agreed)
   const apiDatabase = await openApiDatabase({ databaseUrl, masterKeys, poolSize: 20, name: 'billing api' })
   onDrain(() => apiDatabase.orm.close())
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
@@ -129,6 +141,17 @@ function localConfig(config: Config): Config {
         ? ['127.0.0.0/8', '::1/128']
         : config.webhookAllowedCidrs,
   }
+}
+
+/** Reports a BASE_URL of this machine that leads elsewhere, such as one left in the shell from another start. */
+function requireOwnUrl({ host, port, baseUrl }: Config): void {
+  const url = new URL(baseUrl)
+  if (!LOOPBACK.includes(host) || !LOOPBACK.includes(url.hostname.replace(/[[\]]/g, ''))) return
+  const named = Number(url.port || 80)
+  if (url.protocol !== 'http:' || named === port) return
+  throw new ConfigurationError([
+    `BASE_URL is ${baseUrl}, but the API listens on port ${port}; leave BASE_URL out, or set PORT to ${named}`,
+  ])
 }
 
 /** Reports a port in use before anything is downloaded or started. */

@@ -32,7 +32,7 @@ export function createMetrics(): Metrics {
     }),
     deliveryAttempts: new Counter({
       name: 'billing_webhook_attempts_total',
-      help: 'Webhook delivery attempts by outcome.',
+      help: 'Webhook delivery attempts, retries and resends, by outcome.',
       labelNames: ['outcome'],
       registers: [registry],
     }),

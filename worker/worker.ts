@@ -16,7 +16,7 @@ import { listen } from '../db/listener.ts'
 import { outsideTransactions } from '../db/outside-transactions.ts'
 import type { Vault } from '../db/vault.ts'
 import { createAddressGuard } from '../delivery/address-guard.ts'
-import type { AttemptDependencies } from '../delivery/attempt.ts'
+import type { Attempt, AttemptDependencies } from '../delivery/attempt.ts'
 import { signingKeyCache } from '../delivery/key-cache.ts'
 import { RetryPlaces } from '../delivery/retry-places.ts'
 import { createSender } from '../delivery/sender.ts'
@@ -101,6 +101,9 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
     now,
   }
 
+  const onAttempt = ({ response }: Attempt) =>
+    metrics.deliveryAttempts.inc({ outcome: response.failure ?? 'delivered' })
+
   const watchdog = startWatchdog({
     onStalled(name) {
       log.fatal({ loop: name }, 'work has made no progress for thirty seconds')
@@ -114,7 +117,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
     attempts,
     log,
     watchdog,
-    onAttempt: ({ response }) => metrics.deliveryAttempts.inc({ outcome: response.failure ?? 'delivered' }),
+    onAttempt,
   })
   const clock = watchDatabaseClock(em, now)
   const quarantine = createQuarantine({ em, log, now, counter: metrics.quarantines })
@@ -134,6 +137,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
         ...advancing,
         orders,
         attempts,
+        onAttempt,
         places,
         gateway,
         log,

@@ -44,6 +44,8 @@ import { Migration20261122202300_test_cards_are_disputed } from './Migration2026
 import { Migration20261122203000_changed_periods } from './Migration20261122203000_changed_periods.ts'
 import { Migration20261122203100_refunds_of_credit_memos } from './Migration20261122203100_refunds_of_credit_memos.ts'
 import { Migration20261123010000_credit_of_invoices } from './Migration20261123010000_credit_of_invoices.ts'
+import { Migration20261123123000_cancellations_of_the_first_release } from './Migration20261123123000_cancellations_of_the_first_release.ts'
+import { Migration20261123123100_refunds_of_open_invoices } from './Migration20261123123100_refunds_of_open_invoices.ts'
 
 export const migrations = [
   { name: 'Migration20261122120000_baseline', class: Migration20261122120000_baseline },
@@ -149,5 +151,13 @@ export const migrations = [
   {
     name: 'Migration20261123010000_credit_of_invoices',
     class: Migration20261123010000_credit_of_invoices,
+  },
+  {
+    name: 'Migration20261123123000_cancellations_of_the_first_release',
+    class: Migration20261123123000_cancellations_of_the_first_release,
+  },
+  {
+    name: 'Migration20261123123100_refunds_of_open_invoices',
+    class: Migration20261123123100_refunds_of_open_invoices,
   },
 ]

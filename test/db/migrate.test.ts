@@ -6,6 +6,7 @@ import { ulid } from 'ulid'
 import { MAINTENANCE_TIMEOUTS } from '../../db/connection.ts'
 import { Organization } from '../../db/entities/index.ts'
 import { migrations } from '../../db/migrations/index.ts'
+import { Migration20261122161500_members_of_orders } from '../../db/migrations/Migration20261122161500_members_of_orders.ts'
 import { openApiDatabase } from '../../db/open.ts'
 import { inOrganization } from '../../db/organization-scope.ts'
 import { migrate, openOrm } from '../../db/orm.ts'
@@ -179,6 +180,133 @@ describe('a database of the first release', () => {
     expect(canceled).toEqual([{ is_known: true, status: 'completed' }])
   }, 180_000)
 
+  describe('that has canceled orders', () => {
+    beforeEach(async () => {
+      await client.query(CANCELED_ORDERS)
+    })
+
+    test('and ran the first text of a migration gets back what that lost', async () => {
+      await withFirstText(async () => await up({ to: BEFORE_THE_REPAIR }))
+      await client.query(LIFE_SINCE)
+      expect(await canceledOrders()).toEqual({
+        subscriptions: [
+          ['at-once', null, null],
+          ['churned', null, null],
+          ['churned-since', null, null],
+          ['delinquent', null, null],
+          ['delinquent-twice', null, null],
+          ['reactivated', null, null],
+          ['reactivated-since', null, null],
+          ['served', null, 'served'],
+          ['undone', null, null],
+        ],
+        subscription_cancellations: [
+          ['at-once', 'completed'],
+          ['churned', 'revoked'],
+          ['churned-first', 'revoked'],
+          ['churned-since', 'confirmed'],
+          ['delinquent-twice', 'revoked'],
+          ['reactivated', 'revoked'],
+          ['reactivated-since', 'confirmed'],
+          ['served', 'confirmed'],
+          ['undone', 'revoked'],
+        ],
+        subscription_reactivations: [
+          ['delinquent-twice', null],
+          ['reactivated', null],
+          ['reactivated-since', null],
+        ],
+      })
+      await client.query('alter table invoices drop column refunded_while_open')
+
+      await up()
+      expect(await canceledOrders()).toEqual(RIGHT)
+      expect(await client.query('select refunded_while_open from invoices')).toMatchObject({ rows: [] })
+      const revisions = await revisionsRaised()
+      expect(revisions).toMatchObject({
+        subscription_cancellations: ['churned', 'churned-since', 'reactivated', 'reactivated-since'],
+      })
+      await client.query(`delete from schema_migrations where name > '${BEFORE_THE_REPAIR}'`)
+      await up()
+      expect(await revisionsRaised()).toEqual(revisions)
+    }, 180_000)
+
+    test('and ran the later text stays as it is', async () => {
+      await up({ to: BEFORE_THE_REPAIR })
+      await client.query(LIFE_SINCE)
+      expect(await canceledOrders()).toEqual(RIGHT)
+      await up()
+      expect(await canceledOrders()).toEqual(RIGHT)
+      expect(await revisionsRaised()).toEqual({
+        subscriptions: [],
+        subscription_cancellations: [],
+        subscription_reactivations: [],
+      })
+    }, 180_000)
+  })
+
+  const BEFORE_THE_REPAIR = 'Migration20261123010000_credit_of_invoices'
+
+  const RIGHT = {
+    subscriptions: [
+      ['at-once', 'day 1', 'at-once'],
+      ['churned', 'day 1', 'churned'],
+      ['churned-since', 'day 1', 'churned-since'],
+      ['delinquent', 'day 1', null],
+      ['delinquent-twice', null, null],
+      ['reactivated', null, null],
+      ['reactivated-since', null, null],
+      ['served', 'day 1', 'served'],
+      ['undone', null, null],
+    ],
+    subscription_cancellations: [
+      ['at-once', 'completed'],
+      ['churned', 'completed'],
+      ['churned-first', 'revoked'],
+      ['churned-since', 'completed'],
+      ['delinquent-twice', 'revoked'],
+      ['reactivated', 'completed'],
+      ['reactivated-since', 'revoked'],
+      ['served', 'confirmed'],
+      ['undone', 'revoked'],
+    ],
+    subscription_reactivations: [
+      ['delinquent-twice', null],
+      ['reactivated', null],
+      ['reactivated-since', 'reactivated-since'],
+    ],
+  }
+
+  /** Columns that the migration fills, by table; each row is named by its id. */
+  async function canceledOrders() {
+    const shown = {
+      subscriptions: `'day ' || extract(day from canceled_time), cancellation_id`,
+      subscription_cancellations: 'status',
+      subscription_reactivations: 'cancellation_id',
+    }
+    return await byTable(async (table) => {
+      const text = `select id, ${shown[table]} from ${table} order by id`
+      return (await client.query({ text, rowMode: 'array' })).rows
+    })
+  }
+
+  async function revisionsRaised() {
+    return await byTable(async (table) => {
+      const { rows } = await client.query<{ id: string }>(
+        `select id from ${table} where revision > 1 order by id`,
+      )
+      return rows.map(({ id }) => id)
+    })
+  }
+
+  async function byTable(read: (table: keyof typeof RIGHT) => Promise<unknown[]>) {
+    return {
+      subscriptions: await read('subscriptions'),
+      subscription_cancellations: await read('subscription_cancellations'),
+      subscription_reactivations: await read('subscription_reactivations'),
+    }
+  }
+
   async function up({
     to,
     statement = MAINTENANCE_TIMEOUTS.statement,
@@ -194,6 +322,37 @@ describe('a database of the first release', () => {
     }
   }
 })
+
+/** Runs `work` with `members_of_orders` as it was before it read the names that timeline entries have by then. */
+async function withFirstText(work: () => Promise<void>): Promise<void> {
+  const listed = (migrations as { name: string; class: typeof Migration }[]).find(
+    ({ class: { name } }) => name === Migration20261122161500_members_of_orders.name,
+  )
+  if (listed === undefined) throw new Error('the migration is not listed')
+  const { class: later } = listed
+  listed.class = FirstText as unknown as typeof Migration
+  try {
+    await work()
+  } finally {
+    listed.class = later
+  }
+}
+
+class FirstText extends Migration20261122161500_members_of_orders {
+  override up(): void {
+    super.up()
+    const later = this.getQueries().map(String)
+    const first = later.map((query) =>
+      query
+        .replace("in ('order-canceled', 'subscription-canceled')", "= 'subscription-canceled'")
+        .replace("in ('order-churned', 'subscription-churned')", "= 'subscription-churned'")
+        .replace(/-- Of several.*/s, ''),
+    )
+    expect(first.filter((query, index) => query !== later[index])).toHaveLength(2)
+    this.reset()
+    for (const query of first) this.addSql(query)
+  }
+}
 
 async function unprotectedTables(): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
@@ -238,3 +397,63 @@ function manyRows(count: number): string {
              'approved', now(), now()
         from generate_series(1, ${count}) n, unnest(array['sale', 'refund']) type`
 }
+
+/** Orders of the first release, named by their outcome. */
+const CANCELED_ORDERS = `
+  insert into subscriptions (organization_id, id, customer_id, website_id, items, status, currency, start_time,
+      canceled_by, churn_time, created_time, updated_time)
+    select 'org_a', id, 'cus_a', 'web_a', '[]', status, 'EUR', now(), by, churn_time::timestamptz, now(), now() from (values
+      ('at-once', 'churned', 'merchant', '2026-01-01T12:00Z'),
+      ('churned', 'churned', 'customer', '2026-01-02T12:00Z'),
+      ('churned-since', 'canceled', 'merchant', '2026-01-04T12:00Z'),
+      ('delinquent', 'canceled', 'rebilly-side', '2026-01-01T12:00Z'),
+      ('delinquent-twice', 'canceled', 'rebilly-side', '2026-01-03T12:00Z'),
+      ('reactivated', 'active', null, null),
+      ('reactivated-since', 'canceled', 'customer', '2026-01-09T12:00Z'),
+      ('served', 'canceled', 'merchant', '2090-01-01T12:00Z'),
+      ('undone', 'active', null, null)) subscription (id, status, by, churn_time);
+  insert into timeline_entries (organization_id, id, subscription_id, type, occurred_time, cause, message, created_time, updated_time)
+    select 'org_a', gen_random_uuid()::text, id, type, time::timestamptz, 'api', '', now(), now() from (values
+      ('at-once', 'subscription-canceled', '2026-01-01T12:00Z'), ('at-once', 'subscription-churned', '2026-01-01T12:00Z'),
+      ('churned', 'subscription-canceled', '2026-01-01T11:00Z'), ('churned', 'subscription-reactivated', '2026-01-01T11:30Z'),
+      ('churned', 'subscription-canceled', '2026-01-01T12:00Z'), ('churned', 'subscription-churned', '2026-01-02T12:00Z'),
+      ('churned-since', 'subscription-canceled', '2026-01-01T12:00Z'),
+      ('delinquent', 'order-delinquency-reached', '2026-01-01T12:00Z'), ('delinquent', 'subscription-canceled', '2026-01-01T12:00Z'),
+      ('delinquent-twice', 'subscription-canceled', '2026-01-01T12:00Z'), ('delinquent-twice', 'subscription-reactivated', '2026-01-02T12:00Z'),
+      ('delinquent-twice', 'order-delinquency-reached', '2026-01-03T12:00Z'), ('delinquent-twice', 'subscription-canceled', '2026-01-03T12:00Z'),
+      ('reactivated', 'subscription-canceled', '2026-01-01T12:00Z'), ('reactivated', 'subscription-churned', '2026-01-02T12:00Z'),
+      ('reactivated', 'subscription-reactivated', '2026-01-03T12:00Z'),
+      ('reactivated-since', 'subscription-canceled', '2026-01-01T12:00Z'),
+      ('served', 'subscription-canceled', '2026-01-01T12:00Z'),
+      ('undone', 'subscription-canceled', '2026-01-01T12:00Z'), ('undone', 'subscription-reactivated', '2026-01-02T12:00Z')
+    ) entry (id, type, time);
+  insert into subscription_cancellations (organization_id, id, subscription_id, churn_time, canceled_by, created_time, updated_time)
+    select 'org_a', id, subscription_id, churn_time::timestamptz, 'merchant', time::timestamptz, now() from (values
+      ('at-once', 'at-once', '2026-01-01T12:00Z', '2026-01-01T12:00Z'),
+      ('churned-first', 'churned', '2026-01-02T12:00Z', '2026-01-01T11:00Z'),
+      ('churned', 'churned', '2026-01-02T12:00Z', '2026-01-01T12:00Z'),
+      ('churned-since', 'churned-since', '2026-01-04T12:00Z', '2026-01-01T12:00Z'),
+      ('delinquent-twice', 'delinquent-twice', '2026-01-09T12:00Z', '2026-01-01T12:00Z'),
+      ('reactivated', 'reactivated', '2026-01-02T12:00Z', '2026-01-01T12:00Z'),
+      ('reactivated-since', 'reactivated-since', '2026-01-09T12:00Z', '2026-01-01T12:00Z'),
+      ('served', 'served', '2090-01-01T12:00Z', '2026-01-01T12:00Z'),
+      ('undone', 'undone', '2026-01-09T12:00Z', '2026-01-01T12:00Z')) cancellation (id, subscription_id, churn_time, time);
+  insert into subscription_reactivations (organization_id, id, subscription_id, effective_time, created_time, updated_time)
+    values ('org_a', 'reactivated', 'reactivated', '2026-01-03T12:00Z', '2026-01-03T12:00Z', now())`
+
+/** As the service does it: an order without a `canceled_time` loses its `cancellation_id` by any transition. */
+const LIFE_SINCE = `
+  update subscriptions set cancellation_id = null where canceled_time is null and id <> 'served';
+  update subscription_cancellations cancellation
+     set status = case cancellation.id when 'churned-since' then 'completed' else 'revoked' end
+    from subscriptions where subscriptions.cancellation_id = cancellation.id
+     and cancellation.id in ('churned-since', 'reactivated-since');
+  insert into subscription_reactivations (organization_id, id, subscription_id, cancellation_id, effective_time, created_time, updated_time)
+    select organization_id, id, id, cancellation_id, '2026-01-04T12:00Z', now(), now()
+      from subscriptions where id in ('reactivated-since', 'delinquent-twice');
+  update subscriptions set status = 'churned' where id = 'churned-since';
+  update subscriptions set status = 'active', canceled_by = null, canceled_time = null, cancellation_id = null
+   where id in ('reactivated-since', 'delinquent-twice');
+  insert into timeline_entries (organization_id, id, subscription_id, type, occurred_time, cause, message, created_time, updated_time)
+    values ('org_a', 'churned', 'churned-since', 'order-churned', '2026-01-04T12:00Z', 'timer', '', now(), now()),
+           ('org_a', 'reactivated', 'reactivated-since', 'order-reactivated', '2026-01-04T12:00Z', 'api', '', now(), now())`

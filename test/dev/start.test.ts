@@ -140,6 +140,24 @@ describe('npm start', () => {
     holder.close()
   })
 
+  test.each([
+    ['http://localhost:1', 'leave BASE_URL out, or set PORT to 1'],
+    ['127.0.0.1:3000', 'BASE_URL must be an http:// or https:// URL'],
+  ])(
+    'a BASE_URL where nothing listens is one clear message, before anything is started: %s',
+    async (BASE_URL, message) => {
+      const refused = run('dev/start.ts', {
+        ...env,
+        DATA_DIR: `${dataDir}/other`,
+        PORT: String(await freePort()),
+        BASE_URL,
+      })
+      expect(await refused.ended).toBe(1)
+      expect(refused.output()).toContain(message)
+      expect(refused.output().trim().split('\n')).toHaveLength(2)
+    },
+  )
+
   test('SIGTERM drains and leaves no process behind; a second start continues on the same data', async () => {
     const organization = printed(first, 'Organization')
     first.child.kill('SIGTERM')

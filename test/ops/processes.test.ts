@@ -77,6 +77,9 @@ describe('BASE_URL', () => {
     expect(refused.failed).toBe(true)
     expect(refused.text).toContain('https://billing.example')
     expect(refused.text).toContain('https://other.example')
+    const local = await run('dev/start.ts', [], { BASE_URL: 'https://other.example' })
+    expect(local.failed).toBe(true)
+    expect(local.text).toContain('BASE_URL is https://other.example, and the other processes')
 
     expect((await run('cli/change-base-url.ts', ['https://other.example/'])).failed).toBe(false)
     const worker = await start('worker/main.ts', { BASE_URL: 'https://other.example' })

@@ -116,6 +116,28 @@ describe('the settings', () => {
     expect(error.message.split('\n')).toHaveLength(error.problems.length + 1)
   })
 
+  test.each([
+    'localhost:3000',
+    'ftp://billing.example',
+    'http:billing.example',
+    'https://user:secret@billing.example',
+    'https://billing.example?from=mail',
+    'https://billing.example/#api',
+    'https://billing.example:99999',
+  ])('have a public address that clients can reach: not %s', (BASE_URL) => {
+    expect(refusal({ BASE_URL }).problems).toEqual([
+      'BASE_URL must be an http:// or https:// URL without credentials, query and fragment',
+    ])
+  })
+
+  test.each([
+    [{ BASE_URL: 'https://billing.example/v1/' }, 'https://billing.example/v1'],
+    [{ BASE_URL: 'http://localhost:8080' }, 'http://localhost:8080'],
+    [{ HOST: '::1' }, 'http://[::1]:3000'],
+  ])('make the public address of %j', (env, baseUrl) => {
+    expect(loadConfig(env).baseUrl).toBe(baseUrl)
+  })
+
   test('that are secrets are not repeated when they do not hold', () => {
     const secrets = { MASTER_KEY: 'not-a-key', BOOTSTRAP_SECRET_KEY: 'sk_sandbox_short' }
     for (const value of Object.values(secrets)) expect(refusal(secrets).message).not.toContain(value)

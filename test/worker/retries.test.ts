@@ -162,7 +162,7 @@ describe('retries', () => {
     expect(await rows([id])).toMatchObject([untouched])
   })
 
-  test('of a receiver that hangs leave places to others, and are all made in the end', async () => {
+  test('of a receiver that hangs leave places to others, and are all made in the end, and counted', async () => {
     const answer = hang()
     await sql('delete from wake_ups')
     await sql('delete from deliveries')
@@ -195,5 +195,11 @@ describe('retries', () => {
     )
     expect(hanging.received).toHaveLength((before[0] ?? 0) + ids.length)
     expect(await sql('select 1 from deliveries where quarantine_count > 0')).toEqual([])
+    // An outcome is counted once it is recorded.
+    await waitFor('the count', async () => {
+      const { values } = await service.metrics.deliveryAttempts.get()
+      const counted = Object.fromEntries(values.map(({ labels, value }) => [labels.outcome, value]))
+      return counted.status === ids.length && counted.delivered === 1 ? true : null
+    })
   }, 120_000)
 })
