@@ -194,6 +194,8 @@ async function wake(
     taskQueue,
     args: [input],
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    // Where tasks have to wait, organizations take turns. Activities inherit it, and so do later runs.
+    priority: { fairnessKey: organizationId },
     staticSummary: `${workflow} ${recordId} of ${organizationId}`,
   } as const
   const inTime = <T>(call: () => Promise<T>) =>

@@ -9,7 +9,7 @@ const CLIENTS = 10
 const ORDERS = 100
 /** Short and many, so that a disturbance of the machine falls on both. */
 const ROUND = 2_000
-const ROUNDS = 15
+const ROUNDS = 40
 const AIM = 0.95
 
 interface Loaded {

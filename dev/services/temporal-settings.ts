@@ -12,6 +12,8 @@ const OURS: DynamicConfig = {
   // On one node, one partition responds faster than four that forward to each other.
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,
+  // Tasks that wait are dispatched to organizations in turn (`fairnessKey` in worker/relay.ts).
+  'matching.enableFairness': true,
   // Executions kept in memory, some forty kilobytes each. Most sleep for days; the default of 128,000 keeps all.
   'history.hostLevelCacheMaxSize': 2_000,
   // Lists and counts for people and tests; the default is 10 a second.

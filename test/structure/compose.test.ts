@@ -142,11 +142,14 @@ describe('the compose file', () => {
     ])
   })
 
-  test("lets the sandbox's clock skip time", () => {
+  test("lets the sandbox's clock skip time, and dispatches the tasks of organizations in turn", () => {
     const file = services.temporal?.environment?.DYNAMIC_CONFIG_FILE_PATH ?? ''
     expect(services.temporal?.volumes).toContain(`./deploy/temporal/dynamic-config.yaml:${file}:ro`)
     const settings: unknown = parse(read('deploy/temporal/dynamic-config.yaml'))
-    expect(settings).toMatchObject({ 'frontend.WorkflowTimeSkippingEnabled': [{ value: true }] })
+    expect(settings).toMatchObject({
+      'frontend.WorkflowTimeSkippingEnabled': [{ value: true }],
+      'matching.enableFairness': [{ value: true }],
+    })
   })
 })
 

@@ -52,11 +52,12 @@ describe('the relay', () => {
       starts = true,
       gatewayCall = false,
       due = "interval '1 hour'",
+      organization = ORGANIZATION,
     } = {},
   ) =>
     sql(
       `insert into wake_ups (workflow, organization_id, record_id, starts, gateway_call, due_by)
-       select '${workflow}', '${ORGANIZATION}', '${prefix}_' || lpad(number::text, 5, '0'), ${starts}, ${gatewayCall},
+       select '${workflow}', '${organization}', '${prefix}_' || lpad(number::text, 5, '0'), ${starts}, ${gatewayCall},
               now() + ${due} from generate_series(1, ${count}) number`,
     )
   const hasSaid = (words: string) => said.some((line) => line.includes(words)) || null
@@ -99,11 +100,16 @@ describe('the relay', () => {
   }
   const refusal = (code: number) =>
     Object.assign(new Error('refused by the test'), { code, details: '', metadata: {} })
-  const terminate = (prefix: string, count: number, workflow: WorkflowName = 'subscription') =>
+  const terminate = (
+    prefix: string,
+    count: number,
+    workflow: WorkflowName = 'subscription',
+    organization = ORGANIZATION,
+  ) =>
     Promise.all(
       Array.from({ length: count }, (_, index) =>
         service.temporal.workflow
-          .getHandle(workflowId(workflow, ORGANIZATION, `${prefix}_${String(index + 1).padStart(5, '0')}`))
+          .getHandle(workflowId(workflow, organization, `${prefix}_${String(index + 1).padStart(5, '0')}`))
           .terminate()
           .catch(() => {}),
       ),
@@ -153,6 +159,30 @@ describe('the relay', () => {
     await terminate('dispute', 1, 'dispute-deadline')
     for (const prefix of ['signal', 'order', 'charge']) await terminate(prefix, 1)
   })
+
+  test('tasks that wait for a worker are dispatched to organizations in turn, however many one has', async () => {
+    const due = "interval '0'"
+    await add('many', MANY, { workflow: 'dispute-deadline', due })
+    relayWith(clientOf(testServices().temporalAddress))
+    await empty()
+    await add('few', 1, { workflow: 'dispute-deadline', due, organization: 'org_beside' })
+    await empty()
+    const client = clientOf(testServices().temporalAddress)
+    const first: string[] = []
+    while (first.length < 10) {
+      const { workflowExecution } = await client.connection.withDeadline(Date.now() + 20_000, () =>
+        client.workflowService.pollWorkflowTaskQueue({
+          namespace: testServices().namespace,
+          taskQueue: { name: service.taskQueue },
+          identity: 'test',
+        }),
+      )
+      first.push(workflowExecution?.workflowId ?? '')
+    }
+    expect(first).toContain(workflowId('dispute-deadline', 'org_beside', 'few_00001'))
+    await terminate('many', MANY, 'dispute-deadline')
+    await terminate('few', 1, 'dispute-deadline', 'org_beside')
+  }, 60_000)
 
   test('starts the execution of a new record asleep, and folds what else waits for it into that', async () => {
     await add('new', 1)
