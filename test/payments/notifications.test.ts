@@ -388,6 +388,39 @@ describe('the notifications of a gateway account', () => {
       expect((await merchant.api.post(`credit-memos/${memo.id}/void`, {})).status).toBe(201)
     })
 
+    test('in the dashboard, while one of ours is under way and then declined, are taken from the invoice', async () => {
+      const { initialInvoiceId } = await create(
+        merchant.api,
+        'subscriptions',
+        orderBody(merchant, { autopay: false }),
+      )
+      const made = await sale({ amount: 9.9, invoiceIds: [initialInvoiceId] })
+      expect(await read(`invoices/${initialInvoiceId}`)).toMatchObject({ status: 'paid' })
+      let refuse = () => {}
+      const until = new Promise<void>((resolve) => {
+        refuse = resolve
+      })
+      const error = { type: 'invalid_request_error', code: 'charge_already_refunded' }
+      provider.fail(/^POST \/v1\/refunds$/, { before: { status: 400, error }, until })
+      const own = merchant.api.post(`transactions/${made.id}/refund`, { amount: 6 })
+      await waitFor('our refund to be pending', async () => (await childrenOf(made.id)).length > 0 || null)
+      const elsewhere = provider.refund(made.gatewayTransactionId, 600)
+      await tell(stripeEvent('refund.created', { ...elsewhere, currency: 'eur' }))
+      expect(await childrenOf(made.id)).toMatchObject([{ status: 'pending' }, { result: 'approved' }])
+      refuse()
+      expect((await own).body).toMatchObject({ result: 'declined' })
+      expect(await read(`transactions/${made.id}`)).toMatchObject({ status: 'partially-refunded' })
+      expect(await read(`invoices/${initialInvoiceId}`)).toMatchObject({ status: 'partially-refunded' })
+      const shares = await sql<{ shares: object }>(
+        "select shares from transactions where organization_id = ? and parent_transaction_id = ? and result = 'approved'",
+        [merchant.organizationId, made.id],
+      )
+      expect(shares).toEqual([{ shares: { [String(initialInvoiceId)]: '6' } }])
+      const rest = await create(merchant.api, `transactions/${made.id}/refund`, {})
+      expect(rest).toMatchObject({ amount: 3.9, result: 'approved' })
+      expect(await read(`invoices/${initialInvoiceId}`)).toMatchObject({ status: 'refunded' })
+    })
+
     test('that failed leave no invoice owing what was paid meanwhile; what is too much is owed', async () => {
       const { initialInvoiceId } = await create(
         merchant.api,
