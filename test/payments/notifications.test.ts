@@ -804,6 +804,175 @@ describe('the notifications of a gateway account', () => {
       const dispute = stripeDispute(intent.id)
       await tell(stripeEvent('charge.dispute.created', dispute))
       expect(await read(`disputes/${dispute.id}`)).toMatchObject({ transactionId: capture.id })
+      expect((await read(`transactions/${held.id}`)).childTransactions).toEqual([capture.id])
+    })
+
+    /** As its owner does in the dashboard; returns what Stripe tells of it. */
+    const capturedElsewhere = (held: Record<string, unknown>, amount?: number) =>
+      stripeEvent('payment_intent.succeeded', {
+        ...provider.capture(intentOf(held.requestId).id, amount),
+        latest_charge: 'ch_1',
+      })
+    const capturesOf = async (id: unknown) =>
+      (
+        await merchant.api.get<Record<string, unknown>[]>(
+          `transactions?filter=parentTransactionId:${id};type:capture&sort=createdTime`,
+        )
+      ).body
+    const processAgain = async () => {
+      await sql("update gateway_notifications set due_time = now() where status = 'received'")
+      await processAll()
+    }
+
+    test("record once what was captured in the provider's dashboard, and it pays an invoice", async () => {
+      const held = await sale({ type: 'authorize' })
+      const event = capturedElsewhere(held, 500)
+      await Promise.all([send(event), send({ ...event, id: `${event.id}again` })])
+      await Promise.all([processAll(), processAll()])
+      const [capture, ...others] = await capturesOf(held.id)
+      expect(others).toEqual([])
+      expect(capture).toMatchObject({
+        type: 'capture',
+        amount: 5,
+        status: 'completed',
+        result: 'approved',
+        customerId: merchant.customerId,
+        gatewayAccountId: 'main',
+        gatewayTransactionId: intentOf(held.requestId).id,
+        nextInquiryTime: null,
+      })
+      expect(await read(`transactions/${held.id}`)).toMatchObject({
+        status: 'completed',
+        childTransactions: [capture?.id],
+      })
+      expect(await eventsOf('transaction-processed', String(capture?.id))).toHaveLength(1)
+      const timelineOf = async (id: unknown) =>
+        (await merchant.api.get<{ type: string }[]>(`transactions/${id}/timeline`)).body.map(
+          ({ type }) => type,
+        )
+      expect(await timelineOf(capture?.id)).toEqual(['transaction-approved'])
+      expect(await timelineOf(held.id)).toContain('transaction-captured')
+      for (const type of ['capture', 'void']) {
+        const again = await merchant.api.post('transactions', { type, parentTransactionId: held.id })
+        expect(again.status).toBe(422)
+      }
+      const { initialInvoiceId } = await create(
+        merchant.api,
+        'subscriptions',
+        orderBody(merchant, { autopay: false }),
+      )
+      const pays = { transactionId: capture?.id, amount: 4 }
+      expect((await merchant.api.post(`invoices/${initialInvoiceId}/transaction`, pays)).status).toBe(200)
+      expect(await read(`invoices/${initialInvoiceId}`)).toMatchObject({
+        status: 'partially-paid',
+        amountDue: 5.9,
+      })
+      expect(await create(merchant.api, `transactions/${capture?.id}/refund`, {})).toMatchObject({
+        amount: 5,
+        result: 'approved',
+      })
+    })
+
+    test('record a capture elsewhere, of an authorization whose own response was lost', async () => {
+      provider.fail(INTENT, LOST)
+      const held = await sale({ type: 'authorize' })
+      await tell(capturedElsewhere(held))
+      expect(await read(`transactions/${held.id}`)).toMatchObject({ status: 'completed', result: 'approved' })
+      expect(await capturesOf(held.id)).toMatchObject([{ amount: 12.5, result: 'approved' }])
+    })
+
+    test('of a capture elsewhere wait for the outcome of our own, which finds the money taken', async () => {
+      const held = await sale({ type: 'authorize' })
+      provider.fail(/capture$/, { before: LOST.after })
+      const own = (await merchant.api.post('transactions', { type: 'capture', parentTransactionId: held.id }))
+        .body
+      expect(own).toMatchObject({ status: 'pending', result: 'unknown' })
+      const event = capturedElsewhere(held, 500)
+      await tell(event)
+      expect(await stored(event)).toMatchObject({ status: 'received', failures: 1 })
+      expect(await capturesOf(held.id)).toMatchObject([{ id: own.id, status: 'pending' }])
+      expect((await merchant.api.post(`transactions/${own.id}/query`, undefined)).status).toBe(201)
+      await processAgain()
+      expect(await stored(event)).toMatchObject({ status: 'applied' })
+      expect(await capturesOf(held.id)).toMatchObject([
+        { id: own.id, result: 'declined' },
+        { amount: 5, result: 'approved' },
+      ])
+      expect(await read(`transactions/${held.id}`)).toMatchObject({ status: 'completed' })
+    })
+
+    test.each(['capture', 'void'])(
+      'end one that was canceled elsewhere, while our %s is unknown',
+      async (type) => {
+        const held = await sale({ type: 'authorize' })
+        provider.fail(/(capture|cancel)$/, { before: LOST.after })
+        const own = (await merchant.api.post('transactions', { type, parentTransactionId: held.id })).body
+        expect(own).toMatchObject({ status: 'pending', result: 'unknown' })
+        const intent = Object.assign(intentOf(held.requestId), {
+          status: 'canceled',
+          cancellation_reason: 'requested_by_customer',
+        })
+        await tell(stripeEvent('payment_intent.canceled', { ...intent, latest_charge: 'ch_1' }))
+        expect(await read(`transactions/${held.id}`)).toMatchObject({ status: 'voided', result: 'approved' })
+        expect((await merchant.api.post(`transactions/${own.id}/query`, undefined)).status).toBe(201)
+        expect(await read(`transactions/${own.id}`)).toMatchObject({
+          result: type === 'void' ? 'approved' : 'declined',
+        })
+        expect(await read(`transactions/${held.id}`)).toMatchObject({ status: 'voided' })
+      },
+    )
+
+    test('of refunds and disputes of a capture elsewhere wait until it is told', async () => {
+      const held = await sale({ type: 'authorize' })
+      const captured = capturedElsewhere(held)
+      const { id } = intentOf(held.requestId)
+      const dispute = stripeDispute(id)
+      const refund = {
+        id: `re_of_${id}`,
+        payment_intent: id,
+        amount: 300,
+        currency: 'eur',
+        status: 'succeeded',
+      }
+      const early = [
+        stripeEvent('charge.dispute.created', dispute),
+        stripeEvent('refund.created', { ...refund, created: captured.created }),
+      ]
+      for (const event of early) {
+        await tell(event)
+        expect(await stored(event)).toMatchObject({ status: 'received', failures: 1 })
+      }
+      await tell(captured)
+      await processAgain()
+      const [capture] = await capturesOf(held.id)
+      expect(await read(`disputes/${dispute.id}`)).toMatchObject({ transactionId: capture?.id })
+      expect(capture).toMatchObject({ childTransactions: [expect.any(String)] })
+    })
+
+    test('take the rest that a partial capture released for no refund, and one of that amount later for one', async () => {
+      const held = await sale({ type: 'authorize' })
+      const captured = capturedElsewhere(held, 700)
+      const { id } = intentOf(held.requestId)
+      const refundOf = (created: number) =>
+        stripeEvent('refund.created', {
+          id: `re_${created}_of_${id}`,
+          object: 'refund',
+          payment_intent: id,
+          amount: 550,
+          currency: 'eur',
+          status: 'succeeded',
+          created,
+        })
+      const released = refundOf(captured.created)
+      await tell(released)
+      await tell(captured)
+      await processAgain()
+      expect(await stored(released)).toMatchObject({ status: 'ignored' })
+      expect(await capturesOf(held.id)).toMatchObject([{ status: 'completed', childTransactions: [] }])
+      await tell(refundOf(captured.created + 600))
+      expect(await capturesOf(held.id)).toMatchObject([
+        { status: 'partially-refunded', childTransactions: [expect.any(String)] },
+      ])
     })
   })
 
