@@ -654,13 +654,13 @@ describe('the notifications of a gateway account', () => {
       const { id } = await create(both.api, 'payment-instruments', { customerId: both.customerId, token })
       card = String(id)
     })
-    const charge = async () =>
+    const charge = async (paymentInstrumentId: unknown = card) =>
       await create(both.api, 'transactions', {
         type: 'sale',
         customerId: both.customerId,
         currency: 'EUR',
         amount: 12.5,
-        paymentInstruction: { paymentInstrumentId: card },
+        paymentInstruction: { paymentInstrumentId },
       })
     const tellOf = async (account: string, type: string, object: object) => {
       const event = stripeEvent(type, object)
@@ -707,6 +707,36 @@ describe('the notifications of a gateway account', () => {
       const refund = await both.api.post(`transactions/${id}/refund`, {})
       expect(refund.body).toMatchObject({ result: 'approved', gatewayAccountId: 'second' })
     })
+
+    /** They share its idempotency keys, under which it compares what was sent. */
+    test.each([
+      ['the same descriptor', null, 'declined'],
+      ['another descriptor', 'OTHER SHOP', 'unknown'],
+    ])(
+      'one charge is made where the second is the same at the provider, with %s',
+      async (_, descriptor, result) => {
+        const describeSecond = (body: object) =>
+          both.api.send('PATCH', 'gateway-accounts/second', {
+            body: JSON.stringify(body),
+            headers: { 'Content-Type': 'application/json' },
+          })
+        expect((await describeSecond({ descriptor })).status).toBe(200)
+        const token = await makeToken(both.api, TEST_CARDS.declines)
+        const declining = await create(both.api, 'payment-instruments', {
+          customerId: both.customerId,
+          token,
+        })
+        const made = await charge(declining.id)
+        expect(made).toMatchObject({ result })
+        expect((await both.api.post(`transactions/${made.id}/query`, undefined)).status).toBe(201)
+        expect(await now(made.id)).toMatchObject({ result: 'declined', gatewayAccountId: 'second' })
+        const intents = provider
+          .intents()
+          .filter(({ metadata }) => (metadata as { requestId?: string }).requestId === made.requestId)
+        expect(intents).toMatchObject([{ status: 'requires_payment_method' }])
+        expect((await describeSecond({ descriptor: null })).status).toBe(200)
+      },
+    )
 
     test('a dispute waits for the result of a charge that was sent on', async () => {
       const { requestId } = await sentOn()
