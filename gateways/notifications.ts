@@ -38,6 +38,8 @@ export interface ChargeNotification {
   readonly kind: 'charge'
   readonly requestId: string
   readonly outcome: GatewayResult
+  /** What was taken of the money by then, a decimal string; null: nothing. Rows of earlier releases do not say. */
+  readonly captured?: string | null
 }
 
 export interface RefundNotification {
@@ -49,6 +51,8 @@ export interface RefundNotification {
   readonly amount: string
   readonly currency: string
   readonly outcome: GatewayResult
+  /** By the provider's clock, in milliseconds; null: it does not say. Neither do rows of earlier releases. */
+  readonly createdTime?: number | null
 }
 
 /** Amounts are decimal strings, instants milliseconds. */

@@ -92,7 +92,8 @@ function unused(id: string, reason: 'type' | 'not-ours' | 'unreadable'): Read {
 }
 
 function readIntent(object: Members, organizationId: string): Read {
-  const id = text(object.id)
+  // A part of the request id of a capture that was made elsewhere.
+  const id = text(object.id, 100)
   const charged = requestIdOf(object, organizationId)
   if (charged === null) return unused(id, 'not-ours')
   const { captureRequestId } = membersOf(object.metadata)
@@ -100,7 +101,13 @@ function readIntent(object: Members, organizationId: string): Read {
   const requestId = isCapture ? text(captureRequestId) : charged
   // Stripe expands nothing in events, so that no outcome says until when the money is held.
   const outcome = resultOfIntent(object as unknown as Stripe.PaymentIntent)
-  return { rank: 0, record: id, object: id, content: { kind: 'charge', requestId, outcome } }
+  const captured = capturedOf(object)
+  return { rank: 0, record: id, object: id, content: { kind: 'charge', requestId, outcome, captured } }
+}
+
+function capturedOf({ status, amount_received: received, currency }: Members): string | null {
+  if (status !== 'succeeded' || received == null || received === 0) return null
+  return moneyOf({ amount: received, currency }).amount
 }
 
 function readRefund(object: Members, organizationId: string): Read {
@@ -116,6 +123,7 @@ function readRefund(object: Members, organizationId: string): Read {
     requestId: requestIdOf(object, organizationId),
     ...moneyOf(object),
     outcome: resultOfRefund(object as unknown as Stripe.Refund),
+    createdTime: object.created == null ? null : instant(object.created),
   }
   return { rank: 0, record: chargeId, object: refundId, content }
 }

@@ -120,7 +120,8 @@ async function lockAuthorization(unit: UnitOfWork, id: string): Promise<Transact
   return authorization
 }
 
-async function addChild(
+/** Adds a pending capture or void of a locked authorization. */
+export async function addChild(
   unit: UnitOfWork,
   names: Names,
   authorization: Transaction,

@@ -1,5 +1,7 @@
 /** Applies stored notifications (decisions 6.5): each takes effect once, in one transaction. */
 import { referenceOf, splitReference } from '../../billing/gateway-references.ts'
+import { Money } from '../../billing/money.ts'
+import { takesMoney } from '../../billing/transactions.ts'
 import { lockText } from '../../db/advisory-locks.ts'
 import { raiseRevision } from '../../db/change-row.ts'
 import { GatewayAccount, PaymentInstrument, Transaction } from '../../db/entities/index.ts'
@@ -20,7 +22,8 @@ import { recordReportedDispute } from '../disputes/record-reported-dispute.ts'
 import { releaseAuthorization } from './capture-authorization.ts'
 import { heldBy, lastRoute } from './gateway-routes.ts'
 import { inquireNow, recordFoundResult } from './query-transaction.ts'
-import { recordForeignRefund, reverseRefund } from './record-foreign-refund.ts'
+import { recordForeignCapture } from './record-foreign-capture.ts'
+import { FOREIGN, recordForeignRefund, reverseRefund } from './record-foreign-refund.ts'
 import { renewCard } from './renew-card.ts'
 
 /**
@@ -185,9 +188,10 @@ async function applyResult(
   unit: UnitOfWork,
   gatewayAccountId: string,
   requestId: string,
-  { kind, outcome }: ChargeNotification | RefundNotification,
+  notification: ChargeNotification | RefundNotification,
 ): Promise<NotificationOutcome> {
   const { em, organizationId } = unit
+  const { kind, outcome } = notification
   const types: Transaction['type'][] = kind === 'charge' ? ['sale', 'authorize', 'capture'] : ['refund']
   const found = await em.findOne(Transaction, { organizationId, requestId, type: { $in: types } })
   if (found === null) return 'ignored'
@@ -198,8 +202,10 @@ async function applyResult(
     return route === null ? 'ignored' : approvedBefore(found, outcome)
   }
   const isDeclinedForNow = outcome.result === 'declined' && outcome.decline === 'soft'
-  const isWithoutExpiry =
-    found.type === 'authorize' && outcome.result === 'approved' && outcome.expiryTime == null
+  // Named by the authorization: a capture that the service has made is named by its own request.
+  const captured = found.type === 'authorize' && 'captured' in notification ? notification.captured : null
+  const isHeld = found.type === 'authorize' && captured == null
+  const isWithoutExpiry = isHeld && outcome.result === 'approved' && outcome.expiryTime == null
   // Another account may approve the charge, or the notification does not hold all that the gateway knows.
   const isToBeAsked = (route?.hasEnded === false && isDeclinedForNow) || isWithoutExpiry
   if (outcome.result === 'unknown' || (isToBeAsked && isPending(found))) {
@@ -210,7 +216,8 @@ async function applyResult(
     await releaseAuthorization(unit, found.id)
   else if (isReversed(found, kind, outcome.result)) await reverseRefund(unit, found.id, outcome)
   else await recordFoundResult(unit, found.id, { ...outcome, ...(await heldBy(em, found, route)) })
-  return 'applied'
+  if (captured == null) return 'applied'
+  return (await recordForeignCapture(unit, found.id, captured, outcome)) ? 'applied' : 'deferred'
 }
 
 /**
@@ -245,7 +252,7 @@ async function applyForeignRefund(
 ): Promise<NotificationOutcome> {
   const { em, organizationId } = unit
   const { refundId, chargeId, amount, currency, outcome } = refund
-  const requestId = `elsewhere/${refundId}`
+  const requestId = `${FOREIGN}${refundId}`
   const before = await em.findOne(Transaction, { organizationId, requestId })
   if (before !== null) {
     if (outcome.result === 'declined' && before.result === 'approved')
@@ -259,9 +266,34 @@ async function applyForeignRefund(
   if (outcome.result === 'declined') return 'applied'
   if (outcome.result === 'unknown') return 'ignored'
   if (sale.result !== 'approved') throw new Error(`transaction ${sale.id} was refunded and is not approved`)
-  if (sale.currency !== currency) return 'ignored'
+  if (sale.currency !== currency || (await isReleasedRest(unit, gatewayAccountId, sale, refund)))
+    return 'ignored'
   await recordForeignRefund(unit, sale.id, { requestId, refundId, amount, rawResponse: outcome.raw })
   return 'applied'
+}
+
+/** A minute, in milliseconds. */
+const AT_ONCE = 60_000
+
+/** True of what a partial capture did not take: a provider may refund that together with the capture (docs/adr/0068). */
+async function isReleasedRest(
+  { em, organizationId }: UnitOfWork,
+  gatewayAccountId: string,
+  { type, amount, parentTransactionId }: Transaction,
+  refund: RefundNotification,
+): Promise<boolean> {
+  if (type !== 'capture' || refund.createdTime == null) return false
+  const held = await em.findOneOrFail(Transaction, { organizationId, id: parentTransactionId ?? '' })
+  if (!new Money(held.amount).minus(amount).equals(refund.amount)) return false
+  const captures = await statement<object>(
+    em,
+    'find-capture-notification',
+    `select 1 from gateway_notifications
+      where organization_id = ? and gateway_account_id = ? and record = ? and content ->> 'captured' is not null
+        and abs(extract(epoch from occurred_time) * 1000 - ?) <= ?`,
+    [organizationId, gatewayAccountId, refund.chargeId, refund.createdTime, AT_ONCE],
+  )
+  return captures.length > 0
 }
 
 async function applyDispute(
@@ -275,7 +307,10 @@ async function applyDispute(
   return 'applied'
 }
 
-/** A charge that no transaction names may be a pending sale's lost result; else it was made by other means. */
+/**
+ * A charge that no transaction names may be a pending sale's lost result, or a capture at the provider that is not told yet;
+ * else it was made by other means.
+ */
 async function saleOf(
   unit: UnitOfWork,
   gatewayAccountId: string,
@@ -287,10 +322,12 @@ async function saleOf(
   const found = await em.find(Transaction, {
     organizationId,
     gatewayTransactionId,
-    type: { $in: ['sale', 'capture'] },
+    type: { $in: ['sale', 'capture', 'authorize'] },
   })
-  const sale = found.find((one) => accountOrOwn(one) === gatewayAccountId)
-  return sale ?? (isPending ? 'deferred' : 'ignored')
+  const own = found.filter((one) => accountOrOwn(one) === gatewayAccountId)
+  const sale = own.find(({ type }) => takesMoney(type))
+  const isHeld = own.some(({ status }) => status === 'waiting-capture')
+  return sale ?? (isPending || isHeld ? 'deferred' : 'ignored')
 }
 
 /** In place of an account's id: what the deployment's own gateway tells. No account has it. */
@@ -309,7 +346,7 @@ async function hasPendingSale(
     'find-pending-sales-of-account',
     `select exists (select from transactions sale
         left join gateway_routes route on route.organization_id = sale.organization_id and route.request_id = sale.request_id
-       where sale.organization_id = ? and sale.status = 'pending' and sale.type in (${MONEY_TAKEN})
+       where sale.organization_id = ? and sale.status = 'pending' and sale.type in (${MONEY_TAKEN}, 'authorize')
          and starts_with(coalesce(route.reference, sale.gateway_reference), 'account/' || ?::text || '/')) as "isPending"`,
     [organizationId, gatewayAccountId],
   )

@@ -1,4 +1,5 @@
 import { Money, sumOf } from '../../billing/money.ts'
+import { ownValue } from '../../billing/own-value.ts'
 import { OVERPAID, sharesOf, withOverpaid } from '../../billing/refund-shares.ts'
 import { statusOf } from '../../billing/transactions.ts'
 import { raiseRevision } from '../../db/change-row.ts'
@@ -15,6 +16,9 @@ import { type LockedInvoice, lockInvoices, refundInvoices, withApplied } from '.
 import { owedOf, paidOf, recordRefund, refundsOf } from './refund-sales.ts'
 import { refundOf } from './transaction-members.ts'
 import { readScope } from './transaction-scope.ts'
+
+/** Begins the request ids of what was made at the provider, and not by this service. */
+export const FOREIGN = 'elsewhere/'
 
 export interface ForeignRefund {
   /** Derived from the provider's id, so that the refund is recorded once. */
@@ -68,6 +72,43 @@ export async function recordForeignRefund(
   if (sale.revision === revision) raiseRevision(sale, unit)
 }
 
+/** False of refunds by the service of a capture that was made at the provider. */
+function isForeign(requestId: string | null | undefined): boolean {
+  return requestId?.startsWith(FOREIGN) === true && !requestId.includes('/', FOREIGN.length)
+}
+
+/**
+ * A refund of a locked sale has returned nothing after all: what it would have returned of the invoices is taken from them by
+ * refunds made at the provider, as far as they could name no invoice while it was counted.
+ */
+export async function attributeForeignRefunds(
+  unit: UnitOfWork,
+  sale: Transaction,
+  invoices: readonly LockedInvoice[],
+): Promise<void> {
+  await unit.em.flush()
+  const paid = paidOf(sale)
+  let refunds = await refundsOf(unit, sale.id)
+  for (const { id, requestId, amount, shares, result } of refunds) {
+    if (result !== 'approved' || !isForeign(requestId)) continue
+    const attributed = sumOf(Object.values(shares))
+    const others = refunds.map((one) => (one.id === id ? { ...one, amount: attributed } : one))
+    const rest = new Money(amount).minus(attributed).toFixed()
+    const more = sharesOf(paid, others, rest, owedOf(sale))
+    if (Object.keys(more).length === 0) continue
+    const refund = await lockRow(unit, Transaction, id)
+    if (refund === null) continue
+    refund.shares = Object.fromEntries(
+      [...new Set([...Object.keys(shares), ...Object.keys(more)])].map((invoiceId) => [
+        invoiceId,
+        sumOf([ownValue(shares, invoiceId) ?? '0', ownValue(more, invoiceId) ?? '0']),
+      ]),
+    )
+    refunds = refunds.map((one) => (one.id === id ? { ...one, shares: refund.shares } : one))
+    await refundInvoices(unit, { ...refund, shares: more }, invoices)
+  }
+}
+
 /**
  * Records that an approved refund failed after all: the debt is refunded anew, and the credit memo that it paid back has its
  * amount again. Emits `transaction-declined`.
@@ -110,7 +151,7 @@ export async function reverseRefund(
     sale.undelivered = [...new Set([...sale.undelivered, OVERPAID])]
   }
   if (memo !== null) await returnRefund(unit, memo, refund)
-  await em.flush()
+  await attributeForeignRefunds(unit, sale, invoices)
   const moved = (await refundsOf(unit, sale.id)).filter(({ result }) => result === 'approved')
   sale.status = statusOf('approved', sale.amount, sumOf(moved.map(({ amount }) => amount)))
   raiseRevision(sale, unit)

@@ -26,6 +26,7 @@ import {
 } from './apply-payment.ts'
 import { endAuthorization } from './capture-authorization.ts'
 import { uncountCharge } from './gateway-routes.ts'
+import { attributeForeignRefunds } from './record-foreign-refund.ts'
 import { recordRefund } from './refund-sales.ts'
 import { readScope } from './transaction-scope.ts'
 
@@ -208,6 +209,7 @@ export async function recordResult(
   }
   if (refunded !== null) {
     if (result === 'approved') await refundInvoices(unit, transaction, invoices)
+    else if (result !== 'unknown') await attributeForeignRefunds(unit, refunded, invoices)
     if (result !== 'unknown') await recordRefund(unit, refunded, result === 'approved')
     if (memo !== null && result !== 'approved' && result !== 'unknown')
       await returnRefund(unit, memo, transaction)

@@ -188,16 +188,19 @@ export function paidOf({ amount, payments, invoiceIds }: Transaction): Paid {
 export async function refundsOf(
   { em, organizationId }: UnitOfWork,
   parentTransactionId: string,
-): Promise<(CountedRefund & Pick<Transaction, 'result'>)[]> {
+): Promise<(CountedRefund & Pick<Transaction, 'id' | 'requestId' | 'result'>)[]> {
   return await statement<{
+    id: string
+    requestId: string | null
     amount: string
     shares: Record<string, string>
     result: Transaction['result']
   }>(
     em,
     'read-refunds-of-sale',
-    `select amount::text as amount, shares, result from transactions
-      where organization_id = ? and parent_transaction_id = ? and coalesce(result, 'unknown') not in ('declined', 'canceled')`,
+    `select id, request_id as "requestId", amount::text as amount, shares, result from transactions
+      where organization_id = ? and parent_transaction_id = ? and coalesce(result, 'unknown') not in ('declined', 'canceled')
+      order by created_time, id`,
     [organizationId, parentTransactionId],
   )
 }

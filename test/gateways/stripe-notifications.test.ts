@@ -20,6 +20,9 @@ function read(event: unknown, { receivedTime = Date.now() } = {}) {
 const INTENT = {
   id: 'pi_1',
   status: 'succeeded',
+  amount: 1250,
+  amount_received: 500,
+  currency: 'eur',
   metadata: { organizationId: ORGANIZATION, requestId: 'sub_1.1.1' },
 }
 const OBJECTS: Readonly<Record<string, object>> = {
@@ -93,6 +96,15 @@ describe("an event of Stripe's", () => {
     const metadata = { ...INTENT.metadata, captureRequestId: 'capture_1' }
     const { content } = read(stripeEvent('payment_intent.succeeded', { ...INTENT, metadata }))
     expect(content).toMatchObject({ kind: 'charge', requestId: 'capture_1', outcome: { result: 'approved' } })
+  })
+
+  test('of an intent tells how much was captured, and that nothing was while it is held', () => {
+    const captured = (members: object) =>
+      read(stripeEvent('payment_intent.succeeded', { ...INTENT, ...members })).content
+    expect(captured({})).toMatchObject({ captured: '5' })
+    expect(captured({ currency: 'jpy' })).toMatchObject({ captured: '500' })
+    expect(captured({ status: 'requires_capture', amount_received: 0 })).toMatchObject({ captured: null })
+    expect(captured({ amount_received: undefined })).toMatchObject({ captured: null })
   })
 
   test('of a dispute that was prevented is no chargeback: the merchant had refunded the charge', () => {

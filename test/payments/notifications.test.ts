@@ -388,6 +388,39 @@ describe('the notifications of a gateway account', () => {
       expect((await merchant.api.post(`credit-memos/${memo.id}/void`, {})).status).toBe(201)
     })
 
+    test('in the dashboard, while one of ours is under way and then declined, are taken from the invoice', async () => {
+      const { initialInvoiceId } = await create(
+        merchant.api,
+        'subscriptions',
+        orderBody(merchant, { autopay: false }),
+      )
+      const made = await sale({ amount: 9.9, invoiceIds: [initialInvoiceId] })
+      expect(await read(`invoices/${initialInvoiceId}`)).toMatchObject({ status: 'paid' })
+      let refuse = () => {}
+      const until = new Promise<void>((resolve) => {
+        refuse = resolve
+      })
+      const error = { type: 'invalid_request_error', code: 'charge_already_refunded' }
+      provider.fail(/^POST \/v1\/refunds$/, { before: { status: 400, error }, until })
+      const own = merchant.api.post(`transactions/${made.id}/refund`, { amount: 6 })
+      await waitFor('our refund to be pending', async () => (await childrenOf(made.id)).length > 0 || null)
+      const elsewhere = provider.refund(made.gatewayTransactionId, 600)
+      await tell(stripeEvent('refund.created', { ...elsewhere, currency: 'eur' }))
+      expect(await childrenOf(made.id)).toMatchObject([{ status: 'pending' }, { result: 'approved' }])
+      refuse()
+      expect((await own).body).toMatchObject({ result: 'declined' })
+      expect(await read(`transactions/${made.id}`)).toMatchObject({ status: 'partially-refunded' })
+      expect(await read(`invoices/${initialInvoiceId}`)).toMatchObject({ status: 'partially-refunded' })
+      const shares = await sql<{ shares: object }>(
+        "select shares from transactions where organization_id = ? and parent_transaction_id = ? and result = 'approved'",
+        [merchant.organizationId, made.id],
+      )
+      expect(shares).toEqual([{ shares: { [String(initialInvoiceId)]: '6' } }])
+      const rest = await create(merchant.api, `transactions/${made.id}/refund`, {})
+      expect(rest).toMatchObject({ amount: 3.9, result: 'approved' })
+      expect(await read(`invoices/${initialInvoiceId}`)).toMatchObject({ status: 'refunded' })
+    })
+
     test('that failed leave no invoice owing what was paid meanwhile; what is too much is owed', async () => {
       const { initialInvoiceId } = await create(
         merchant.api,
@@ -621,13 +654,13 @@ describe('the notifications of a gateway account', () => {
       const { id } = await create(both.api, 'payment-instruments', { customerId: both.customerId, token })
       card = String(id)
     })
-    const charge = async () =>
+    const charge = async (paymentInstrumentId: unknown = card) =>
       await create(both.api, 'transactions', {
         type: 'sale',
         customerId: both.customerId,
         currency: 'EUR',
         amount: 12.5,
-        paymentInstruction: { paymentInstrumentId: card },
+        paymentInstruction: { paymentInstrumentId },
       })
     const tellOf = async (account: string, type: string, object: object) => {
       const event = stripeEvent(type, object)
@@ -674,6 +707,36 @@ describe('the notifications of a gateway account', () => {
       const refund = await both.api.post(`transactions/${id}/refund`, {})
       expect(refund.body).toMatchObject({ result: 'approved', gatewayAccountId: 'second' })
     })
+
+    /** They share its idempotency keys, under which it compares what was sent. */
+    test.each([
+      ['the same descriptor', null, 'declined'],
+      ['another descriptor', 'OTHER SHOP', 'unknown'],
+    ])(
+      'one charge is made where the second is the same at the provider, with %s',
+      async (_, descriptor, result) => {
+        const describeSecond = (body: object) =>
+          both.api.send('PATCH', 'gateway-accounts/second', {
+            body: JSON.stringify(body),
+            headers: { 'Content-Type': 'application/json' },
+          })
+        expect((await describeSecond({ descriptor })).status).toBe(200)
+        const token = await makeToken(both.api, TEST_CARDS.declines)
+        const declining = await create(both.api, 'payment-instruments', {
+          customerId: both.customerId,
+          token,
+        })
+        const made = await charge(declining.id)
+        expect(made).toMatchObject({ result })
+        expect((await both.api.post(`transactions/${made.id}/query`, undefined)).status).toBe(201)
+        expect(await now(made.id)).toMatchObject({ result: 'declined', gatewayAccountId: 'second' })
+        const intents = provider
+          .intents()
+          .filter(({ metadata }) => (metadata as { requestId?: string }).requestId === made.requestId)
+        expect(intents).toMatchObject([{ status: 'requires_payment_method' }])
+        expect((await describeSecond({ descriptor: null })).status).toBe(200)
+      },
+    )
 
     test('a dispute waits for the result of a charge that was sent on', async () => {
       const { requestId } = await sentOn()
@@ -771,6 +834,175 @@ describe('the notifications of a gateway account', () => {
       const dispute = stripeDispute(intent.id)
       await tell(stripeEvent('charge.dispute.created', dispute))
       expect(await read(`disputes/${dispute.id}`)).toMatchObject({ transactionId: capture.id })
+      expect((await read(`transactions/${held.id}`)).childTransactions).toEqual([capture.id])
+    })
+
+    /** As its owner does in the dashboard; returns what Stripe tells of it. */
+    const capturedElsewhere = (held: Record<string, unknown>, amount?: number) =>
+      stripeEvent('payment_intent.succeeded', {
+        ...provider.capture(intentOf(held.requestId).id, amount),
+        latest_charge: 'ch_1',
+      })
+    const capturesOf = async (id: unknown) =>
+      (
+        await merchant.api.get<Record<string, unknown>[]>(
+          `transactions?filter=parentTransactionId:${id};type:capture&sort=createdTime`,
+        )
+      ).body
+    const processAgain = async () => {
+      await sql("update gateway_notifications set due_time = now() where status = 'received'")
+      await processAll()
+    }
+
+    test("record once what was captured in the provider's dashboard, and it pays an invoice", async () => {
+      const held = await sale({ type: 'authorize' })
+      const event = capturedElsewhere(held, 500)
+      await Promise.all([send(event), send({ ...event, id: `${event.id}again` })])
+      await Promise.all([processAll(), processAll()])
+      const [capture, ...others] = await capturesOf(held.id)
+      expect(others).toEqual([])
+      expect(capture).toMatchObject({
+        type: 'capture',
+        amount: 5,
+        status: 'completed',
+        result: 'approved',
+        customerId: merchant.customerId,
+        gatewayAccountId: 'main',
+        gatewayTransactionId: intentOf(held.requestId).id,
+        nextInquiryTime: null,
+      })
+      expect(await read(`transactions/${held.id}`)).toMatchObject({
+        status: 'completed',
+        childTransactions: [capture?.id],
+      })
+      expect(await eventsOf('transaction-processed', String(capture?.id))).toHaveLength(1)
+      const timelineOf = async (id: unknown) =>
+        (await merchant.api.get<{ type: string }[]>(`transactions/${id}/timeline`)).body.map(
+          ({ type }) => type,
+        )
+      expect(await timelineOf(capture?.id)).toEqual(['transaction-approved'])
+      expect(await timelineOf(held.id)).toContain('transaction-captured')
+      for (const type of ['capture', 'void']) {
+        const again = await merchant.api.post('transactions', { type, parentTransactionId: held.id })
+        expect(again.status).toBe(422)
+      }
+      const { initialInvoiceId } = await create(
+        merchant.api,
+        'subscriptions',
+        orderBody(merchant, { autopay: false }),
+      )
+      const pays = { transactionId: capture?.id, amount: 4 }
+      expect((await merchant.api.post(`invoices/${initialInvoiceId}/transaction`, pays)).status).toBe(200)
+      expect(await read(`invoices/${initialInvoiceId}`)).toMatchObject({
+        status: 'partially-paid',
+        amountDue: 5.9,
+      })
+      expect(await create(merchant.api, `transactions/${capture?.id}/refund`, {})).toMatchObject({
+        amount: 5,
+        result: 'approved',
+      })
+    })
+
+    test('record a capture elsewhere, of an authorization whose own response was lost', async () => {
+      provider.fail(INTENT, LOST)
+      const held = await sale({ type: 'authorize' })
+      await tell(capturedElsewhere(held))
+      expect(await read(`transactions/${held.id}`)).toMatchObject({ status: 'completed', result: 'approved' })
+      expect(await capturesOf(held.id)).toMatchObject([{ amount: 12.5, result: 'approved' }])
+    })
+
+    test('of a capture elsewhere wait for the outcome of our own, which finds the money taken', async () => {
+      const held = await sale({ type: 'authorize' })
+      provider.fail(/capture$/, { before: LOST.after })
+      const own = (await merchant.api.post('transactions', { type: 'capture', parentTransactionId: held.id }))
+        .body
+      expect(own).toMatchObject({ status: 'pending', result: 'unknown' })
+      const event = capturedElsewhere(held, 500)
+      await tell(event)
+      expect(await stored(event)).toMatchObject({ status: 'received', failures: 1 })
+      expect(await capturesOf(held.id)).toMatchObject([{ id: own.id, status: 'pending' }])
+      expect((await merchant.api.post(`transactions/${own.id}/query`, undefined)).status).toBe(201)
+      await processAgain()
+      expect(await stored(event)).toMatchObject({ status: 'applied' })
+      expect(await capturesOf(held.id)).toMatchObject([
+        { id: own.id, result: 'declined' },
+        { amount: 5, result: 'approved' },
+      ])
+      expect(await read(`transactions/${held.id}`)).toMatchObject({ status: 'completed' })
+    })
+
+    test.each(['capture', 'void'])(
+      'end one that was canceled elsewhere, while our %s is unknown',
+      async (type) => {
+        const held = await sale({ type: 'authorize' })
+        provider.fail(/(capture|cancel)$/, { before: LOST.after })
+        const own = (await merchant.api.post('transactions', { type, parentTransactionId: held.id })).body
+        expect(own).toMatchObject({ status: 'pending', result: 'unknown' })
+        const intent = Object.assign(intentOf(held.requestId), {
+          status: 'canceled',
+          cancellation_reason: 'requested_by_customer',
+        })
+        await tell(stripeEvent('payment_intent.canceled', { ...intent, latest_charge: 'ch_1' }))
+        expect(await read(`transactions/${held.id}`)).toMatchObject({ status: 'voided', result: 'approved' })
+        expect((await merchant.api.post(`transactions/${own.id}/query`, undefined)).status).toBe(201)
+        expect(await read(`transactions/${own.id}`)).toMatchObject({
+          result: type === 'void' ? 'approved' : 'declined',
+        })
+        expect(await read(`transactions/${held.id}`)).toMatchObject({ status: 'voided' })
+      },
+    )
+
+    test('of refunds and disputes of a capture elsewhere wait until it is told', async () => {
+      const held = await sale({ type: 'authorize' })
+      const captured = capturedElsewhere(held)
+      const { id } = intentOf(held.requestId)
+      const dispute = stripeDispute(id)
+      const refund = {
+        id: `re_of_${id}`,
+        payment_intent: id,
+        amount: 300,
+        currency: 'eur',
+        status: 'succeeded',
+      }
+      const early = [
+        stripeEvent('charge.dispute.created', dispute),
+        stripeEvent('refund.created', { ...refund, created: captured.created }),
+      ]
+      for (const event of early) {
+        await tell(event)
+        expect(await stored(event)).toMatchObject({ status: 'received', failures: 1 })
+      }
+      await tell(captured)
+      await processAgain()
+      const [capture] = await capturesOf(held.id)
+      expect(await read(`disputes/${dispute.id}`)).toMatchObject({ transactionId: capture?.id })
+      expect(capture).toMatchObject({ childTransactions: [expect.any(String)] })
+    })
+
+    test('take the rest that a partial capture released for no refund, and one of that amount later for one', async () => {
+      const held = await sale({ type: 'authorize' })
+      const captured = capturedElsewhere(held, 700)
+      const { id } = intentOf(held.requestId)
+      const refundOf = (created: number) =>
+        stripeEvent('refund.created', {
+          id: `re_${created}_of_${id}`,
+          object: 'refund',
+          payment_intent: id,
+          amount: 550,
+          currency: 'eur',
+          status: 'succeeded',
+          created,
+        })
+      const released = refundOf(captured.created)
+      await tell(released)
+      await tell(captured)
+      await processAgain()
+      expect(await stored(released)).toMatchObject({ status: 'ignored' })
+      expect(await capturesOf(held.id)).toMatchObject([{ status: 'completed', childTransactions: [] }])
+      await tell(refundOf(captured.created + 600))
+      expect(await capturesOf(held.id)).toMatchObject([
+        { status: 'partially-refunded', childTransactions: [expect.any(String)] },
+      ])
     })
   })
 

@@ -37,6 +37,10 @@ export interface ScriptedStripe {
    * the customer approves, and then the bank declines.
    */
   answer(approvalUrl: string, approves: boolean, declineCode?: string): void
+  /** Captures what an intent holds, or a part of it, as its owner does in the dashboard. */
+  capture(id: unknown, amount?: number): Resource
+  /** Refunds a part of an intent, as its owner does in the dashboard. */
+  refund(intent: unknown, amount: number): Resource
   /** Adds intents of others to a customer, which stand before its own in a list. */
   addIntents(customer: string, count: number): void
   close(): Promise<void>
@@ -59,7 +63,7 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
   const customers = new Set<string>()
   const intents: Resource[] = []
   const refunds: Resource[] = []
-  const replies = new Map<string, { status: number; body: string }>()
+  const replies = new Map<string, { status: number; body: string; sent: string }>()
   const faults: { request: RegExp; fault: Fault }[] = []
   const requests: string[] = []
 
@@ -198,7 +202,7 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
           return { status: 400, body: { error } }
         }
         const metadata = { ...(intent.metadata as object), ...metadataOf(form) }
-        return ok(Object.assign(intent, { status: 'succeeded', amount_received: amount, metadata }))
+        return ok(Object.assign(captured(intent, amount), { metadata }))
       }
       case 'GET /v1/payment_intents': {
         const since = Number(query.get('created[gte]') ?? 0)
@@ -250,7 +254,8 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method = '', url = '', headers } = request
     const { pathname, searchParams } = new URL(url, 'http://provider')
-    const form = Object.fromEntries(new URLSearchParams(await textOf(request)))
+    const sent = await textOf(request)
+    const form = Object.fromEntries(new URLSearchParams(sent))
     requests.push(`${method} ${pathname}`)
     const send = (status: number, body: string): void => {
       response.writeHead(status, { 'Content-Type': 'application/json' }).end(body)
@@ -269,11 +274,15 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
     }
     const key = method === 'POST' ? String(headers['idempotency-key']) : ''
     let reply = replies.get(key)
+    if (reply !== undefined && reply.sent !== sent) {
+      const message = 'Keys for idempotent requests can only be used with the same parameters.'
+      return send(400, JSON.stringify({ error: { type: 'idempotency_error', message } }))
+    }
     if (reply === undefined) {
       const { status, body } = work(method, pathname, form, searchParams)
-      reply = { status, body: JSON.stringify(body) }
+      reply = { status, body: JSON.stringify(body), sent }
       if (fault !== null && 'after' in fault) {
-        reply = { status: fault.after.status, body: JSON.stringify({ error: fault.after.error }) }
+        reply = { status: fault.after.status, body: JSON.stringify({ error: fault.after.error }), sent }
       }
       if (key !== '') replies.set(key, reply)
     }
@@ -315,6 +324,17 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
         next_action: null,
       })
     },
+    capture(id, amount) {
+      const intent = intents.find((one) => one.id === id)
+      if (intent?.status !== 'requires_capture') throw new Error(`the intent ${id} holds no money`)
+      return captured(intent, amount ?? Number(intent.amount))
+    },
+    refund(payment_intent, amount) {
+      const members = { object: 'refund', payment_intent, amount, metadata: {}, status: 'succeeded' }
+      const refund = made('re', members)
+      refunds.unshift(refund)
+      return refund
+    },
     fail: (request, fault) => void faults.push({ request, fault }),
     addIntents(customer, count) {
       for (let added = 0; added < count; added += 1) {
@@ -328,6 +348,11 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+/** What is not captured is released, without a refund. */
+function captured(intent: Resource, amount: number): Resource {
+  return Object.assign(intent, { status: 'succeeded', amount_received: amount, amount_capturable: 0 })
 }
 
 /** The charge of an intent that holds money, and when Stripe lets it go. */
