@@ -22,7 +22,13 @@ import {
   payInvoice,
   receivePayment,
 } from '../../billing/order-payments.ts'
-import { agreedTerms, NO_REMINDERS, type OrderTerms, type PricedPlan } from '../../billing/order-terms.ts'
+import {
+  agreedTerms,
+  NO_REMINDERS,
+  type OrderTerms,
+  type PricedItem,
+  type PricedPlan,
+} from '../../billing/order-terms.ts'
 import { changePauseTimes, pauseOrder, removePause } from '../../billing/pauses.ts'
 import { type Period, type PeriodAnchor, WEEKDAYS } from '../../billing/periods.ts'
 import fc from '../support/fast-check.ts'
@@ -43,17 +49,18 @@ export const MONTHLY: PricedPlan = {
   invoiceTimeShift: null,
 }
 
+export const NO_CHOICES = { trial: null, isTrialOnly: false, recurringInterval: null, invoiceTimeShift: null }
+
 export function terms(plan: Partial<PricedPlan> = {}, members: Partial<OrderTerms> = {}): OrderTerms {
   const priced = { ...MONTHLY, ...plan }
   const createdTime = members.createdTime ?? at('2027-01-31')
-  const choices = { trial: null, isTrialOnly: false, recurringInterval: null, invoiceTimeShift: null }
   return {
     currency: 'EUR',
     createdTime,
     startTime: createdTime,
     abandonTime: null,
     items: [{ id: 'item', quantity: 1, plan: priced }],
-    ...agreedTerms([priced], choices),
+    ...agreedTerms([priced], NO_CHOICES),
     delinquencyPeriod: null,
     shipping: null,
     coupons: [],
