@@ -173,7 +173,7 @@ const OWN: Readonly<Record<string, string>> = {
     'The list has one item, or none if the order has no next invoice.',
   PostOrderPreview: 'The order would begin now. Nothing is saved.',
   PostSubscriptionChangeItems:
-    'The order has to be pending or in service. A credit waits in `lineItems` for the next invoice; what is owed is invoiced and charged at once.',
+    'The order has to be pending or in service. A credit waits in `lineItems` for the next invoice; what is owed is invoiced and charged at once. Without proration, one-time sales wait for the next invoice too, and are invoiced at once where none follows.',
   PostSubscriptionVoid: 'Only a pending order can be voided (409). Cancel an order in service instead.',
   GetSubscriptionUpcomingInvoice: 'The response is 404 if the order has no next invoice.',
   PostSubscriptionFastForward:

@@ -569,6 +569,8 @@ describe('the life of an order', () => {
   })
 })
 
+const ENDED: ReadonlySet<Order['status']> = new Set(['completed', 'trial-ended'])
+
 describe('for any terms, any commands and any passing of time', () => {
   test('advancing early, late, twice or in pieces gives the same record and the same events', () => {
     fc.assert(
@@ -610,6 +612,24 @@ describe('for any terms, any commands and any passing of time', () => {
         expectPeriodsBilledOnce(order, transitions)
         expectServedUntilChurn(order)
         expectNoHoles(order, transitions)
+      }),
+      RUNS,
+    )
+  })
+
+  test('what is sold in an order is invoiced before nothing invoices it any more', () => {
+    const sales = ({ queue }: Order) => queue.filter(({ type }) => type !== 'proration')
+    fc.assert(
+      fc.property(anyTerms, anyCommands, (agreed, commands) => {
+        const { transitions } = live(agreed, commands)
+        for (const [index, { order, events }] of transitions.entries()) {
+          const before = transitions[index - 1]?.order ?? order
+          const hasEnded = before.status !== order.status && ENDED.has(order.status)
+          if (hasEnded) expect(sales(order)).toEqual([])
+          const isChanged = events.some(({ type }) => type === 'subscription-items-changed')
+          if (!isChanged || order.status !== 'active' || upcomingInvoice(order) !== null) continue
+          for (const sale of sales(order)) expect(sales(before)).toContainEqual(sale)
+        }
       }),
       RUNS,
     )

@@ -1,6 +1,6 @@
 import { type Duration, parseDuration } from '../../billing/durations.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
-import { issueInterim, issueUpcoming } from '../../billing/invoice-commands.ts'
+import { abandonInvoice, invoiceQueue, issueUpcoming } from '../../billing/invoice-commands.ts'
 import { changeItems } from '../../billing/item-changes.ts'
 import { type Order, placeOrder, type Transition, transition } from '../../billing/order.ts'
 import {
@@ -72,6 +72,11 @@ export function terms(plan: Partial<PricedPlan> = {}, members: Partial<OrderTerm
     reminders: NO_REMINDERS,
     ...members,
   }
+}
+
+export function oneTimeSale(id: string, price: string): PricedItem {
+  const pricing = { formula: 'flat-rate' as const, price }
+  return { id, quantity: 1, plan: { ...MONTHLY, name: 'Sale', pricing, recurringInterval: null } }
 }
 
 const HOUR = 3_600_000
@@ -298,9 +303,13 @@ const acts: fc.Arbitrary<Command['act']> = fc.oneof(
     const credited = { ...order, credit: [...order.credit, memo] }
     return creditInvoice(credited, now, order.nextInvoice - back, [memo]).transition
   }),
+  fc.tuple(prices, fc.boolean()).map(([price, prorated]): Command['act'] => (order, now) => {
+    const items = [...order.terms.items, oneTimeSale(`sale ${order.terms.items.length}`, price)]
+    return changeItems(order, now, { terms: { ...order.terms, items }, prorated, renewalPolicy: 'retain' })
+  }),
   fc.constant<Command['act']>((order, now) => voidInvoice(order, now, order.nextInvoice - 1)),
   fc.constant<Command['act']>((order, now) => issueUpcoming(order, now, { issuedTime: null, dueTime: null })),
-  fc.constant<Command['act']>((order, now) => issueInterim(order, now)),
+  fc.constant<Command['act']>((order, now) => invoiceQueue(order, now)),
   fc.constant<Command['act']>((order, now) => {
     const sequence = order.nextInvoice - 1
     return payInvoice(beginCallersCharge(order, now, sequence).order, now, sequence)
