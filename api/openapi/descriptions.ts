@@ -208,7 +208,10 @@ const OWN: Readonly<Record<string, string>> = {
   PostInvoiceRecalculation: 'Only a draft of your own can be recalculated (409).',
   PostInvoiceTransaction:
     'An approved sale or capture of the customer pays the invoice with what no other invoice uses of it, and what was not refunded. The rest of it stays to be applied or refunded.',
-  PostInvoiceVoid: 'Only an unpaid or past-due invoice can be voided.',
+  PostInvoiceVoid:
+    'Only an unpaid or past-due invoice can be voided. Its period is not invoiced again, whether it has begun or not.',
+  PostInvoiceAbandon:
+    'The invoice is never charged or past due, and its order goes on. Its period is not invoiced again, whether it has begun or not.',
   GetInvoiceTransactionAllocationCollection: 'Approved sales and captures, oldest first.',
   StorefrontPutAccount:
     'Changes the e-mail address, names, address and default card of the customer. Grant it only to browsers that may redirect mail.',

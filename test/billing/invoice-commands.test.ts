@@ -3,7 +3,7 @@ import { parseDuration } from '../../billing/durations.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { abandonInvoice, reissueInvoice } from '../../billing/invoice-commands.ts'
 import { type Order, placeOrder } from '../../billing/order.ts'
-import { changeTerms } from '../../billing/order-commands.ts'
+import { cancelOrder, changeTerms, reactivateOrder } from '../../billing/order-commands.ts'
 import { advanceThrough } from '../../billing/order-lifecycle.ts'
 import { beginCallersCharge, payInvoice, receivePayment } from '../../billing/order-payments.ts'
 import fc from '../support/fast-check.ts'
@@ -29,6 +29,14 @@ const typesOf = (order: Order, through: number) =>
   advanceThrough(order, through).transitions.flatMap(({ events }) => events.map(({ type }) => type))
 
 describe('an abandoned invoice', () => {
+const AT_NEXT_RENEWAL = {
+  churnTime: null,
+  churnTimePolicy: 'at-next-renewal',
+  canceledBy: 'merchant',
+  reason: null,
+  description: null,
+} as const
+
   test('is never past due and never cancels its order, which goes on', () => {
     fc.assert(
       fc.property(fc.integer({ min: START, max: DELINQUENT - 1 }), (instant) => {
@@ -45,6 +53,26 @@ describe('an abandoned invoice', () => {
   })
 
   test('is one that is open and not being charged, and not the first of a pending order', () => {
+  test('of a period that has not begun is given up as it is later: the period is not invoiced again', () => {
+    const [issue, end] = [at('2027-02-08'), at('2027-04-15')]
+    const agreed = terms({ invoiceTimeShift: issuedEarly(20) })
+    const periods = ({ invoices }: Order) =>
+      invoices.flatMap(({ periodNumber, status }) => (status === 'abandoned' ? [] : periodNumber))
+    fc.assert(
+      fc.property(fc.integer({ min: issue, max: at('2027-03-07') }), fc.boolean(), (instant, isCanceled) => {
+        const { order } = advanceThrough(placeOrder(agreed).order, instant)
+        const given = abandonInvoice(order, instant, 2).order
+        const { order: kept } = isCanceled
+          ? reactivateOrder(cancelOrder(given, instant, AT_NEXT_RENEWAL).order, instant)
+          : { order: given }
+        const later = advanceThrough(kept, end).order
+        expect(later).toMatchObject({ status: 'active', rebillNumber: 3 })
+        expect(periods(later)).toEqual([1, 3, 4])
+      }),
+      { numRuns: 200 },
+    )
+  })
+
     const order = begun()
     const paid = payInvoice(order, START, 1).order
     expect(() => abandonInvoice(paid, START, 1)).toThrow(ConflictError)

@@ -308,6 +308,11 @@ const acts: fc.Arbitrary<Command['act']> = fc.oneof(
     return changeItems(order, now, { terms: { ...order.terms, items }, prorated, renewalPolicy: 'retain' })
   }),
   fc.constant<Command['act']>((order, now) => voidInvoice(order, now, order.nextInvoice - 1)),
+  fc.integer({ min: 1, max: 2 }).map(
+    (back): Command['act'] =>
+      (order, now) =>
+        abandonInvoice(order, now, order.nextInvoice - back),
+  ),
   fc.constant<Command['act']>((order, now) => issueUpcoming(order, now, { issuedTime: null, dueTime: null })),
   fc.constant<Command['act']>((order, now) => invoiceQueue(order, now)),
   fc.constant<Command['act']>((order, now) => {
