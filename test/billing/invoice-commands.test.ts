@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { parseDuration } from '../../billing/durations.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
+import { LATEST_INSTANT } from '../../billing/instants.ts'
 import { abandonInvoice, reissueInvoice } from '../../billing/invoice-commands.ts'
 import { type Order, placeOrder } from '../../billing/order.ts'
 import { cancelOrder, changeTerms, reactivateOrder } from '../../billing/order-commands.ts'
@@ -28,7 +29,6 @@ const first = ({ invoices }: Order) => invoices[0]
 const typesOf = (order: Order, through: number) =>
   advanceThrough(order, through).transitions.flatMap(({ events }) => events.map(({ type }) => type))
 
-describe('an abandoned invoice', () => {
 const AT_NEXT_RENEWAL = {
   churnTime: null,
   churnTimePolicy: 'at-next-renewal',
@@ -37,6 +37,7 @@ const AT_NEXT_RENEWAL = {
   description: null,
 } as const
 
+describe('an abandoned invoice', () => {
   test('is never past due and never cancels its order, which goes on', () => {
     fc.assert(
       fc.property(fc.integer({ min: START, max: DELINQUENT - 1 }), (instant) => {
@@ -52,7 +53,6 @@ const AT_NEXT_RENEWAL = {
     )
   })
 
-  test('is one that is open and not being charged, and not the first of a pending order', () => {
   test('of a period that has not begun is given up as it is later: the period is not invoiced again', () => {
     const [issue, end] = [at('2027-02-08'), at('2027-04-15')]
     const agreed = terms({ invoiceTimeShift: issuedEarly(20) })
@@ -73,6 +73,7 @@ const AT_NEXT_RENEWAL = {
     )
   })
 
+  test('is one that is open and not being charged, and not the first of a pending order', () => {
     const order = begun()
     const paid = payInvoice(order, START, 1).order
     expect(() => abandonInvoice(paid, START, 1)).toThrow(ConflictError)
@@ -103,6 +104,27 @@ describe('a reissued invoice', () => {
           expect(typesOf(order, due + DAY)).toContain('invoice-past-due')
           expect(typesOf(order, due + 3 * DAY - 1)).not.toContain('order-delinquency-reached')
           expect(typesOf(order, due + 3 * DAY)).toContain('order-delinquency-reached')
+        },
+      ),
+      { numRuns: 200 },
+    )
+  })
+
+  test('until the year 9999 is not past due or delinquent, and its order goes on', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 40 * DAY }),
+        fc.integer({ min: START, max: DELINQUENT - 1 }),
+        (before, instant) => {
+          const due = LATEST_INSTANT - before
+          const { order } = reissueInvoice(begun(instant), instant, 1, due)
+          expect(first(order)?.delinquencyTime ?? LATEST_INSTANT).toBeLessThanOrEqual(LATEST_INSTANT)
+          const again = reissueInvoice(order, instant, 1, null).order
+          expect(first(again)?.dueTime).toBeLessThanOrEqual(LATEST_INSTANT)
+          const events = advanceThrough(order, LATEST_INSTANT).transitions.flatMap((made) => made.events)
+          const renewed = events.filter(({ type }) => type === 'subscription-renewed')
+          expect(renewed).toHaveLength(1)
+          expect(events).not.toContainEqual({ type: 'invoice-past-due', invoice: 1 })
         },
       ),
       { numRuns: 200 },
