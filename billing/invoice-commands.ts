@@ -2,18 +2,16 @@ import { ConflictError, type InvalidField, InvalidFieldsError } from './errors.t
 import { orNever } from './instants.ts'
 import { dueAt, type Invoice, isOpen } from './invoices.ts'
 import {
-  abandonOne,
-  addInvoice,
   changeInvoice,
   emit,
+  endInvoice,
   hasNextPeriod,
   isComing,
   isServed,
-  issue,
+  issueInterim,
   issueRenewal,
   type Order,
   type Transition,
-  takeQueue,
   transition,
 } from './order.ts'
 import { requireNoCharge } from './order-payments.ts'
@@ -21,7 +19,8 @@ import { isPostpaid } from './order-terms.ts'
 import { queuedDebits } from './proration.ts'
 
 /**
- * Gives up an open invoice: it is never charged or past due, and never cancels its order (decisions 6.3).
+ * Gives up an open invoice: it is never charged or past due, and never cancels its order (decisions 6.3). Its period is not
+ * invoiced again, whether it has begun or not.
  * @throws ConflictError for one not open or being charged, and for the first of a pending order.
  */
 export function abandonInvoice(order: Order, at: number, sequence: number): Transition {
@@ -30,7 +29,7 @@ export function abandonInvoice(order: Order, at: number, sequence: number): Tran
     throw new ConflictError('The order has not begun. Void the order instead of its first invoice.')
   }
   return transition(order, at, 'api', (change) => {
-    abandonOne(change, sequence)
+    endInvoice(change, sequence, 'abandoned')
   })
 }
 
@@ -130,14 +129,13 @@ function outOfRange(field: string, isWrong: boolean, message: string): InvalidFi
  * Invoices at once what is queued for the next invoice.
  * @throws ConflictError if nothing that is owed is queued, and for an order that is not in service.
  */
-export function issueInterim(order: Order, at: number): Transition {
+export function invoiceQueue(order: Order, at: number): Transition {
   if (order.status !== 'active' && !isServed(order))
     throw new ConflictError(`An order that is ${order.status} cannot be invoiced between renewals.`)
   if (queuedDebits(order.queue).length === 0)
     throw new ConflictError('The order has no queued charges to invoice.')
   return transition(order, at, 'api', (change) => {
-    const period = { periodNumber: null, periodStart: at, periodEnd: order.periodEnd }
-    issue(change, addInvoice(change, 'interim', takeQueue(change, []), period, at), at)
+    issueInterim(change, [])
   })
 }
 

@@ -6,7 +6,7 @@ import type { Decline } from './dunning.ts'
 import { type Duration, reach } from './durations.ts'
 import { LATEST_INSTANT, orNever } from './instants.ts'
 import { isZero, lineAmount, Money } from './money.ts'
-import { isPostpaid, type OrderTerms, type PricedItem, shifted } from './order-terms.ts'
+import { isPostpaid, type OrderTerms, type PricedItem, planBilling, shifted } from './order-terms.ts'
 import { type PricePart, priceOf, priceParts } from './pricing.ts'
 import { type LineTax, taxesAt } from './taxes.ts'
 
@@ -109,18 +109,16 @@ export function initialLines(terms: OrderTerms): InvoiceLine[] {
   const setups = terms.items.flatMap((item) =>
     item.plan.setup === null ? [] : [itemLine(terms, item, 'setup', item.plan.setup.price)],
   )
-  const served = terms.items.flatMap((item) =>
-    isOneTime(item) || (terms.trial === null && !isPostpaid(terms))
-      ? planLines(terms, item)
-      : terms.trial === null
-        ? []
-        : [itemLine(terms, item, 'trial', item.plan.trial?.price ?? '0')],
-  )
+  const served = terms.items.flatMap((item) => {
+    if (isOneTime(terms, item)) return planLines(terms, item)
+    if (terms.trial !== null) return [itemLine(terms, item, 'trial', item.plan.trial?.price ?? '0')]
+    return isPostpaid(terms) ? [] : planLines(terms, item)
+  })
   return [...setups, ...served, ...(isPostpaid(terms) ? [] : shippingLine(terms))]
 }
 
 export function renewalLines(terms: OrderTerms): InvoiceLine[] {
-  const recurring = terms.items.filter((item) => !isOneTime(item))
+  const recurring = terms.items.filter(({ plan }) => planBilling(plan, terms) === 'recurring')
   return [...recurring.flatMap((item) => planLines(terms, item)), ...shippingLine(terms)]
 }
 
@@ -145,7 +143,8 @@ export function pricedAt(
 
 /** Returns what the terms sell once and an order's items before did not: other items, and more units of the same. */
 export function addedSales(terms: OrderTerms, before: readonly PricedItem[]): InvoiceLine[] {
-  return terms.items.filter(isOneTime).flatMap((item) => {
+  const sales = terms.items.filter((item) => isOneTime(terms, item))
+  return sales.flatMap((item) => {
     const sold = before.find(({ id }) => id === item.id)
     if (sold === undefined) return planLines(terms, item)
     return item.quantity > sold.quantity ? furtherUnits(terms, item, sold.quantity) : []
@@ -304,15 +303,15 @@ function delinquentAfter(dueTime: number, period: Duration | null): number | nul
   return period === null ? null : reach(dueTime, period)
 }
 
-export function isOneTime({ plan }: Pick<PricedItem, 'plan'>): boolean {
-  return plan.recurringInterval === null && plan.trial === null
+function isOneTime(terms: OrderTerms, { plan }: PricedItem): boolean {
+  return planBilling(plan, terms) === 'one-time'
 }
 
 function planLines(terms: OrderTerms, item: PricedItem): InvoiceLine[] {
   const { id, plan } = item
   const parts = priceParts(plan.pricing, item.quantity)
   return parts.map((part) => ({
-    type: isOneTime(item) ? 'one-time' : 'plan',
+    type: isOneTime(terms, item) ? 'one-time' : 'plan',
     itemId: id,
     planId: plan.id,
     productId: plan.productId ?? null,

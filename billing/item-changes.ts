@@ -3,25 +3,24 @@ import { ConflictError } from './errors.ts'
 import { addedSales, periodLines, pricedAt } from './invoices.ts'
 import { Money } from './money.ts'
 import {
-  addInvoice,
   type Change,
   changeInvoice,
   emit,
   enqueue,
   enqueueCredit,
   isLastPeriod,
-  issue,
   issueEnding,
+  issueInterim,
   issueRenewal,
   type Order,
   requireStatus,
   set,
   setTerms,
   type Transition,
-  takeQueue,
   transition,
   voidComing,
 } from './order.ts'
+import { upcomingInvoice } from './order-lifecycle.ts'
 import { isPostpaid, type OrderTerms } from './order-terms.ts'
 import { anchorFrom, endOfPeriod } from './periods.ts'
 import { changedPart, isBilledAtEnd, unusedPart, withBilling, withUsedTime } from './prorated-periods.ts'
@@ -41,8 +40,8 @@ export interface ItemsChange {
 /**
  * Changes the items (decisions 6.1, 6.3). Proration credits the unused part of the period, and debits the rest at
  * the new prices: charged at once on an invoice of its own, or queued if it is a credit or the order is paused.
- * Added one-time sales, and more units of them, are billed with that, or with the next invoice. A reset bills a
- * whole new period at once.
+ * Added one-time sales, and more units of them, are billed with that, or with the next invoice; where none follows, at
+ * once. A reset bills a whole new period at once.
  * @throws ConflictError unless active or paused, and for a reset without a further period.
  */
 export function changeItems(
@@ -68,7 +67,8 @@ export function changeItems(
     }
     setTerms(change, terms)
     if (prorated) billChange(change, order, added)
-    else enqueue(change, added)
+    else if (isInvoicedLater(change.order)) enqueue(change, added)
+    else charge(change, [], added)
   })
 }
 
@@ -93,7 +93,8 @@ function charge(change: Change, ofPeriod: Order['queue'], added: Order['queue'])
   const isOwed = new Money(
     pricedAt(order, [...order.queue, ...lines], at, order.nextInvoice).amount,
   ).greaterThan(0)
-  if (order.status !== 'active' || isPostpaid(order.terms) || !isOwed || lines.length === 0) {
+  const isDue = isOwed || (added.length > 0 && !isInvoicedLater(order))
+  if (order.status !== 'active' || isPostpaid(order.terms) || lines.length === 0 || !isDue) {
     enqueueCredit(change, ofPeriod)
     enqueue(change, added)
     return null
@@ -101,10 +102,13 @@ function charge(change: Change, ofPeriod: Order['queue'], added: Order['queue'])
   const isQueued = grossAmount(ofPeriod).isNegative()
   if (isQueued) enqueueCredit(change, ofPeriod)
   const own = isQueued ? added : lines
-  const period = { periodNumber: null, periodStart: at, periodEnd: order.periodEnd }
-  const sequence = addInvoice(change, 'interim', takeQueue(change, own), period, at)
-  issue(change, sequence, at)
+  const sequence = issueInterim(change, own)
   return isQueued ? null : sequence
+}
+
+/** What a paused order owes waits until that ends. */
+function isInvoicedLater(order: Order): boolean {
+  return order.status === 'paused' || upcomingInvoice(order) !== null
 }
 
 function beginPeriodNow(change: Change): void {

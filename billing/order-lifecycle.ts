@@ -15,12 +15,13 @@ import {
 } from './invoices.ts'
 import { isZero } from './money.ts'
 import {
-  abandonOne,
   activate,
   type Cause,
   type Change,
   changeInvoice,
+  closeQueue,
   emit,
+  endInvoice,
   enqueueCredit,
   hasNextPeriod,
   isComing,
@@ -323,7 +324,7 @@ function endTrial(change: Change): void {
     set(change, { status: 'trial-ended' })
     revokePauses(change)
     emit(change, 'subscription-trial-ended')
-    turnQueueIntoMemo(change)
+    closeQueue(change)
     return
   }
   beginPeriod(change, periodEnd)
@@ -381,7 +382,7 @@ export function complete(change: Change): void {
   set(change, { status: 'completed' })
   revokePauses(change)
   emit(change, 'order-completed')
-  turnQueueIntoMemo(change)
+  closeQueue(change)
 }
 
 /** Open invoices stay open, without a delinquency time; charges that are not due yet are not made. */
@@ -421,7 +422,7 @@ function cancelForDelinquency(change: Change): void {
   })
   emit(change, 'order-delinquency-reached')
   emit(change, 'subscription-canceled')
-  for (const { sequence } of change.order.invoices.filter(isOpen)) abandonOne(change, sequence)
+  for (const { sequence } of change.order.invoices.filter(isOpen)) endInvoice(change, sequence, 'abandoned')
   voidComing(change)
   issueEnding(change)
   set(change, { periodEnd: null })

@@ -49,7 +49,6 @@ export interface PricedPlan {
   readonly productId?: string | null
   readonly currency: string
   readonly pricing: Pricing
-  /** null with a trial: trial-only; null without one: a one-time sale. */
   readonly recurringInterval: RecurringInterval | null
   readonly trial: PlanTrial | null
   readonly isTrialOnly: boolean
@@ -62,6 +61,19 @@ export interface PricedItem {
   readonly quantity: number
   readonly plan: PricedPlan
   readonly excludeFromMrr?: boolean
+}
+
+/**
+ * How an order bills a plan: once, for its trial alone, or each period. `trial` is that of the order; without one, a
+ * plan for a trial alone is billed as if it had none either.
+ */
+export function planBilling(
+  { recurringInterval, trial, isTrialOnly }: Pick<PricedPlan, 'recurringInterval' | 'trial' | 'isTrialOnly'>,
+  order: Pick<OrderTerms, 'trial'>,
+): 'one-time' | 'trial-only' | 'recurring' {
+  const isForTrial = trial !== null && (isTrialOnly || recurringInterval === null)
+  if (isForTrial && order.trial !== null) return 'trial-only'
+  return recurringInterval === null ? 'one-time' : 'recurring'
 }
 
 export function isPostpaid({ interval }: Pick<OrderTerms, 'interval'>): boolean {
@@ -131,11 +143,10 @@ export interface OrderChoices {
 export type AgreedTerms = Pick<OrderTerms, 'trial' | 'interval' | 'invoiceTimeShift'>
 
 export function agreedTerms(plans: readonly PricedPlan[], choices: OrderChoices): AgreedTerms {
-  const recurring = plans.find(({ recurringInterval }) => recurringInterval !== null)
   const ofPlans = plans.find(({ trial }) => trial !== null)?.trial ?? null
   const trial = choices.trial === null ? ofPlans && { period: ofPlans.period } : orderTrial(choices.trial)
-  const isTrialOnly =
-    trial !== null && (choices.isTrialOnly || plans.some((plan) => plan.isTrialOnly && plan.trial !== null))
+  const isTrialOnly = trial !== null && choices.isTrialOnly
+  const recurring = plans.find((plan) => planBilling(plan, { trial }) === 'recurring')
   return {
     trial,
     interval:

@@ -12,6 +12,7 @@ import {
   type Invoice,
   type InvoiceLine,
   initialLines,
+  isLive,
   isOpen,
   issued,
   pricedAt,
@@ -259,7 +260,7 @@ export function initialIssue({ terms, notBefore }: Pick<Order, 'terms' | 'notBef
 }
 
 /** Adds a draft, priced for its issue at `issuedAt`. */
-export function addInvoice(
+function addInvoice(
   change: Change,
   type: Invoice['type'],
   lines: readonly InvoiceLine[],
@@ -343,13 +344,14 @@ export function voidInvoices(change: Change, fits: (invoice: Invoice) => boolean
   const ending = change.order.invoices.filter(
     (invoice) => (invoice.status === 'draft' || isOpen(invoice)) && fits(invoice),
   )
-  for (const { sequence } of ending) voidOne(change, sequence)
+  for (const { sequence } of ending) endInvoice(change, sequence, 'voided')
   return ending.length > 0
 }
 
 /** Voids every invoice of an order that will not begin, paid ones included. */
 export function voidAll(change: Change): void {
-  for (const { sequence, status } of change.order.invoices) if (status !== 'voided') voidOne(change, sequence)
+  const standing = change.order.invoices.filter(({ status }) => status !== 'voided')
+  for (const { sequence } of standing) endInvoice(change, sequence, 'voided')
 }
 
 /** The oldest memo is used first. */
@@ -386,10 +388,31 @@ export function withQueue(
 }
 
 /** As `withQueue`; what is taken is no longer queued. */
-export function takeQueue(change: Change, own: readonly InvoiceLine[]): readonly InvoiceLine[] {
+function takeQueue(change: Change, own: readonly InvoiceLine[]): readonly InvoiceLine[] {
   const { lines, left } = withQueue(change.order, own, change.at)
   if (change.order.queue.length > 0) set(change, { queue: left })
   return lines
+}
+
+/** Issues an invoice between renewals, which is charged at once, with its own lines and the queue. Returns its sequence. */
+export function issueInterim(change: Change, own: readonly InvoiceLine[]): number {
+  const { at, order } = change
+  const isInService = order.status === 'active' || isServed(order)
+  const [periodStart, periodEnd] = isInService ? [at, order.periodEnd] : [null, null]
+  const lines = takeQueue(change, own)
+  const sequence = addInvoice(change, 'interim', lines, { periodNumber: null, periodStart, periodEnd }, at)
+  issue(change, sequence, at)
+  return sequence
+}
+
+/**
+ * For an order that nothing invoices any more: sales that still wait for an invoice get one of their own, and credit that is
+ * left becomes a memo.
+ */
+export function closeQueue(change: Change): void {
+  const hasSales = change.order.queue.some(({ type }) => type !== 'proration')
+  if (hasSales) issueInterim(change, [])
+  turnQueueIntoMemo(change)
 }
 
 /** Turns the credit of proration that no invoice of an ended service will use into a credit memo of the customer. */
@@ -428,51 +451,40 @@ export function takeCreditBack(change: Change, sequence: number): void {
   set(change, takenBack(change.order, sequence, change.at))
 }
 
-/** Gives up an open invoice. Of a period that is not served, it returns the credit that it uses. */
-export function abandonOne(change: Change, sequence: number): void {
-  const invoice = change.order.invoices.find((one) => one.sequence === sequence)
+export function enqueue(change: Change, lines: readonly InvoiceLine[]): void {
+  if (lines.length > 0) set(change, { queue: [...change.order.queue, ...lines] })
+}
+
+/**
+ * Ends an invoice without payment. One that is voided, or of a period that has not begun, returns the credit that it uses and
+ * what it took from the queue.
+ */
+export function endInvoice(change: Change, sequence: number, status: 'voided' | 'abandoned'): void {
+  const { at, order } = change
+  const invoice = order.invoices.find((one) => one.sequence === sequence)
   if (invoice === undefined) return
-  if (isComing(change.order, invoice)) {
+  if (status === 'voided' || isComing(order, invoice)) {
     releaseCredit(change, sequence)
     enqueue(change, returnedLines(invoice.lines))
   }
   dropQueuedLines(change, sequence)
   changeInvoice(change, sequence, {
-    status: 'abandoned',
-    abandonedTime: change.at,
+    status,
+    ...(status === 'voided' ? { voidedTime: at } : { abandonedTime: at }),
     delinquencyTime: null,
     chargeTime: null,
   })
   takeCreditBack(change, sequence)
-  emit(change, 'invoice-abandoned', { invoice: sequence })
+  emit(change, status === 'voided' ? 'invoice-voided' : 'invoice-abandoned', { invoice: sequence })
 }
 
-export function enqueue(change: Change, lines: readonly InvoiceLine[]): void {
-  if (lines.length > 0) set(change, { queue: [...change.order.queue, ...lines] })
-}
-
-function voidOne(change: Change, sequence: number): void {
-  releaseCredit(change, sequence)
-  const voided = change.order.invoices.find((one) => one.sequence === sequence)
-  enqueue(change, returnedLines(voided?.lines ?? []))
-  dropQueuedLines(change, sequence)
-  changeInvoice(change, sequence, {
-    status: 'voided',
-    voidedTime: change.at,
-    delinquencyTime: null,
-    chargeTime: null,
-  })
-  takeCreditBack(change, sequence)
-  emit(change, 'invoice-voided', { invoice: sequence })
-}
-
-/** Voids the invoices of future periods, except abandoned ones. Such a period gets a new invoice if it comes. */
+/** Voids the invoices of future periods. Such a period gets a new invoice if it comes. */
 export function voidComing(change: Change): void {
   const { order } = change
   const { rebillNumber } = order
   if (rebillNumber === null) return
-  const coming = order.invoices.filter((one) => isComing(order, one) && one.status !== 'voided')
-  for (const { sequence, status } of coming) if (status !== 'abandoned') voidOne(change, sequence)
+  const coming = order.invoices.filter((one) => isComing(order, one) && isLive(one))
+  for (const { sequence } of coming) endInvoice(change, sequence, 'voided')
   if (coming.length > 0) set(change, { invoicedThrough: rebillNumber })
 }
 

@@ -1,7 +1,6 @@
-import { isOneTime } from './invoices.ts'
 import { lineAmount, Money, sumOf } from './money.ts'
 import type { Order } from './order.ts'
-import type { OrderTerms } from './order-terms.ts'
+import { type OrderTerms, planBilling } from './order-terms.ts'
 import type { PeriodUnit } from './periods.ts'
 import { priceOf } from './pricing.ts'
 
@@ -15,7 +14,7 @@ const PERIODS_IN_A_YEAR: Readonly<Record<PeriodUnit, Money>> = {
 
 /**
  * Returns the price of a twelfth of a year, rounded once; zero unless the order is active and past its trial.
- * Setup, shipping, one-time sales and excluded items do not count.
+ * Setup, shipping, one-time sales, items for a trial alone and excluded ones do not count.
  */
 export function monthlyRecurringRevenue({ terms, status, inTrial }: Order): string {
   if (status !== 'active' || inTrial) return '0'
@@ -24,10 +23,11 @@ export function monthlyRecurringRevenue({ terms, status, inTrial }: Order): stri
 }
 
 /** Returns the unrounded price of the recurring items for 365 days; zero where nothing recurs. */
-export function pricePerYear({ interval, items, currency }: OrderTerms): Money {
+export function pricePerYear(terms: OrderTerms): Money {
+  const { interval, items, currency } = terms
   if (interval === null) return new Money(0)
   const prices = items
-    .filter((item) => !isOneTime(item))
+    .filter(({ plan }) => planBilling(plan, terms) === 'recurring')
     .map(({ plan, quantity }) => priceOf(plan.pricing, quantity, currency))
   return new Money(sumOf(prices)).times(PERIODS_IN_A_YEAR[interval.unit]).div(interval.length)
 }

@@ -173,7 +173,7 @@ const OWN: Readonly<Record<string, string>> = {
     'The list has one item, or none if the order has no next invoice.',
   PostOrderPreview: 'The order would begin now. Nothing is saved.',
   PostSubscriptionChangeItems:
-    'The order has to be pending or in service. A credit waits in `lineItems` for the next invoice; what is owed is invoiced and charged at once.',
+    'The order has to be pending or in service. A credit waits in `lineItems` for the next invoice; what is owed is invoiced and charged at once. Without proration, one-time sales wait for the next invoice too, and are invoiced at once where none follows.',
   PostSubscriptionVoid: 'Only a pending order can be voided (409). Cancel an order in service instead.',
   GetSubscriptionUpcomingInvoice: 'The response is 404 if the order has no next invoice.',
   PostSubscriptionFastForward:
@@ -208,7 +208,10 @@ const OWN: Readonly<Record<string, string>> = {
   PostInvoiceRecalculation: 'Only a draft of your own can be recalculated (409).',
   PostInvoiceTransaction:
     'An approved sale or capture of the customer pays the invoice with what no other invoice uses of it, and what was not refunded. The rest of it stays to be applied or refunded.',
-  PostInvoiceVoid: 'Only an unpaid or past-due invoice can be voided.',
+  PostInvoiceVoid:
+    'Only an unpaid or past-due invoice can be voided. Its period is not invoiced again, whether it has begun or not.',
+  PostInvoiceAbandon:
+    'The invoice is never charged or past due, and its order goes on. Its period is not invoiced again, whether it has begun or not.',
   GetInvoiceTransactionAllocationCollection: 'Approved sales and captures, oldest first.',
   StorefrontPutAccount:
     'Changes the e-mail address, names, address and default card of the customer. Grant it only to browsers that may redirect mail.',

@@ -2,7 +2,7 @@ import type { EntityClass } from '@mikro-orm/core'
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import { parseDuration, reach } from '../../billing/durations.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
-import { issueInterim, issueUpcoming } from '../../billing/invoice-commands.ts'
+import { invoiceQueue, issueUpcoming } from '../../billing/invoice-commands.ts'
 import type { Transition } from '../../billing/order.ts'
 import {
   actOnOrder,
@@ -290,7 +290,7 @@ async function lockOfOrder<Row extends OrderAction>(
 export async function postInterimInvoice(context: OperationContext): Promise<OperationResponse> {
   const command = ({ order }: OrderRecord, at: number) => {
     context.body()
-    return issueInterim(order, at)
+    return invoiceQueue(order, at)
   }
   return await issueInvoice(context, command, (row) => respondCreated(context, invoices, row))
 }

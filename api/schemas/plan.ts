@@ -93,7 +93,10 @@ export const Plan = Type.Object(
       ),
     ),
     isTrialOnly: Type.Optional(
-      Type.Boolean({ default: false, description: 'Whether the order ends with the trial.' }),
+      Type.Boolean({
+        default: false,
+        description: 'Whether the plan ends with its trial. The other plans of an order go on.',
+      }),
     ),
     setup: Nullable(
       Type.Object(

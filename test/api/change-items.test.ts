@@ -98,6 +98,21 @@ describe('a change of items', () => {
     expect(await read(`subscriptions/${order.id}/upcoming-invoice`)).toMatchObject({ amount: 20 })
   })
 
+  test('by a one-time sale where no renewal follows invoices the sale at once', async () => {
+    const sale = { name: 'Installation', currency: 'EUR', pricing: { formula: 'fixed-fee', price: 49 } }
+    const last = { recurringInterval: { unit: 'day', length: 30, limit: 1 } }
+    for (const item of [{ plan: { ...sale, name: 'Router' } }, { plan: plan(10, last) }]) {
+      const order = await begun(10, { items: [item] })
+      const changed = await change(order, [item, { plan: sale }], { prorated: false })
+      expect(changed).toMatchObject({ status: 201, body: { status: 'active', lineItems: [] } })
+      expect(await read(`invoices/${changed.body.recentInvoiceId}`)).toMatchObject({
+        type: 'interim',
+        status: 'unpaid',
+        amount: 49,
+      })
+    }
+  })
+
   test('to a cheaper plan queues the credit, which the upcoming invoice shows', async () => {
     const order = await begun(20)
     const changed = await change(order, [{ plan: plan(10) }])

@@ -193,6 +193,29 @@ describe('an instant', () => {
       expect((await merchant.api.get('subscriptions')).status).toBe(200)
     })
 
+    test.each([LATEST, '9999-12-31T00:00:00.001Z', '9999-12-30T23:59:59.999Z'])(
+      'an invoice can be reissued until %s, and for another time after that',
+      async (dueTime) => {
+        const { api } = merchant
+        const { body } = await order({ delinquencyPeriod: 'PT1H' })
+        const path = `subscriptions/${body.id}`
+        expect(await api.put(path, { ...body, notes: 'Begun.' })).toMatchObject({ status: 200 })
+        const upcoming = await api.post(`${path}/upcoming-invoice/issue`, { dueTime })
+        expect(upcoming).toMatchObject({ status: 201, body: { dueTime } })
+        for (const id of [body.initialInvoiceId, upcoming.body.id]) {
+          const reissued = await api.post(`invoices/${id}/reissue`, { dueTime })
+          expect(reissued).toMatchObject({ status: 201, body: { dueTime, status: 'unpaid' } })
+        }
+        expect(await api.put(path, { ...body, notes: 'Goes on.' })).toMatchObject({ status: 200 })
+        for (const list of [path, 'subscriptions', 'invoices', 'events', `${path}/timeline`]) {
+          expect({ list, status: (await api.get(list)).status }).toEqual({ list, status: 200 })
+        }
+        for (const id of [body.initialInvoiceId, upcoming.body.id]) {
+          expect(await api.post(`invoices/${id}/reissue`, {})).toMatchObject({ status: 201 })
+        }
+      },
+    )
+
     test('a boundary can be moved there, the order paused until then, and resumed', async () => {
       const { api } = merchant
       const { body } = await order({ delinquencyPeriod: 'P1D' })

@@ -113,6 +113,23 @@ describe('an order', () => {
     })
   })
 
+  test.each([
+    ['that does not recur', { recurringInterval: null }],
+    ['that is for a trial only', { isTrialOnly: true }],
+  ])('renews its other items without a plan with a trial %s', async (_, members) => {
+    const items = [await plan({ trial: TRIAL }), await plan({ trial: TRIAL, ...members })]
+    const { order, invoice } = await begun(items)
+    expect(lines(invoice)).toEqual([
+      ['trial', 2],
+      ['trial', 2],
+    ])
+    expect(order).toMatchObject({ inTrial: true, renewalTime: daysOn(order, 7) })
+    const upcoming = await merchant.api.get(`subscriptions/${order.id}/upcoming-invoice`)
+    expect(lines(upcoming.body)).toEqual([['plan', 10]])
+    const preview = await merchant.api.post('previews/orders', { websiteId: merchant.websiteId, items })
+    expect(preview).toMatchObject({ status: 200, body: { recurringAmounts: { amount: 10 } } })
+  })
+
   test('has the period of its plans, or its own', async () => {
     const item = await plan({ recurringInterval: { unit: 'week', length: 1 } })
     const plain = await begun([item], { recurringInterval: null })

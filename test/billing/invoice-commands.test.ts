@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import { parseDuration } from '../../billing/durations.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
+import { LATEST_INSTANT } from '../../billing/instants.ts'
 import { abandonInvoice, reissueInvoice } from '../../billing/invoice-commands.ts'
 import { type Order, placeOrder } from '../../billing/order.ts'
-import { changeTerms } from '../../billing/order-commands.ts'
+import { cancelOrder, changeTerms, reactivateOrder } from '../../billing/order-commands.ts'
 import { advanceThrough } from '../../billing/order-lifecycle.ts'
 import { beginCallersCharge, payInvoice, receivePayment } from '../../billing/order-payments.ts'
 import fc from '../support/fast-check.ts'
@@ -28,6 +29,14 @@ const first = ({ invoices }: Order) => invoices[0]
 const typesOf = (order: Order, through: number) =>
   advanceThrough(order, through).transitions.flatMap(({ events }) => events.map(({ type }) => type))
 
+const AT_NEXT_RENEWAL = {
+  churnTime: null,
+  churnTimePolicy: 'at-next-renewal',
+  canceledBy: 'merchant',
+  reason: null,
+  description: null,
+} as const
+
 describe('an abandoned invoice', () => {
   test('is never past due and never cancels its order, which goes on', () => {
     fc.assert(
@@ -39,6 +48,26 @@ describe('an abandoned invoice', () => {
         expect(later).not.toContain('order-delinquency-reached')
         expect(later.filter((type) => type === 'subscription-renewed')).toHaveLength(1)
         expect(illegal(advanceThrough(order, at('2027-03-01')).order)).toEqual([])
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test('of a period that has not begun is given up as it is later: the period is not invoiced again', () => {
+    const [issue, end] = [at('2027-02-08'), at('2027-04-15')]
+    const agreed = terms({ invoiceTimeShift: issuedEarly(20) })
+    const periods = ({ invoices }: Order) =>
+      invoices.flatMap(({ periodNumber, status }) => (status === 'abandoned' ? [] : periodNumber))
+    fc.assert(
+      fc.property(fc.integer({ min: issue, max: at('2027-03-07') }), fc.boolean(), (instant, isCanceled) => {
+        const { order } = advanceThrough(placeOrder(agreed).order, instant)
+        const given = abandonInvoice(order, instant, 2).order
+        const { order: kept } = isCanceled
+          ? reactivateOrder(cancelOrder(given, instant, AT_NEXT_RENEWAL).order, instant)
+          : { order: given }
+        const later = advanceThrough(kept, end).order
+        expect(later).toMatchObject({ status: 'active', rebillNumber: 3 })
+        expect(periods(later)).toEqual([1, 3, 4])
       }),
       { numRuns: 200 },
     )
@@ -75,6 +104,27 @@ describe('a reissued invoice', () => {
           expect(typesOf(order, due + DAY)).toContain('invoice-past-due')
           expect(typesOf(order, due + 3 * DAY - 1)).not.toContain('order-delinquency-reached')
           expect(typesOf(order, due + 3 * DAY)).toContain('order-delinquency-reached')
+        },
+      ),
+      { numRuns: 200 },
+    )
+  })
+
+  test('until the year 9999 is not past due or delinquent, and its order goes on', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 40 * DAY }),
+        fc.integer({ min: START, max: DELINQUENT - 1 }),
+        (before, instant) => {
+          const due = LATEST_INSTANT - before
+          const { order } = reissueInvoice(begun(instant), instant, 1, due)
+          expect(first(order)?.delinquencyTime ?? LATEST_INSTANT).toBeLessThanOrEqual(LATEST_INSTANT)
+          const again = reissueInvoice(order, instant, 1, null).order
+          expect(first(again)?.dueTime).toBeLessThanOrEqual(LATEST_INSTANT)
+          const events = advanceThrough(order, LATEST_INSTANT).transitions.flatMap((made) => made.events)
+          const renewed = events.filter(({ type }) => type === 'subscription-renewed')
+          expect(renewed).toHaveLength(1)
+          expect(events).not.toContainEqual({ type: 'invoice-past-due', invoice: 1 })
         },
       ),
       { numRuns: 200 },

@@ -7,9 +7,10 @@ import { type Order, placeOrder, renewalTime, type Transition } from '../../bill
 import { cancelOrder, moveRenewal, reactivateOrder, voidInvoice } from '../../billing/order-commands.ts'
 import { advanceThrough, upcomingInvoice } from '../../billing/order-lifecycle.ts'
 import { payInvoice, receivePayment } from '../../billing/order-payments.ts'
-import type { OrderTerms } from '../../billing/order-terms.ts'
+import { agreedTerms, type OrderTerms, type PricedPlan } from '../../billing/order-terms.ts'
 import { pauseOrder } from '../../billing/pauses.ts'
 import { anchorFrom, endOfPeriod, type PeriodAnchor, WEEKDAYS } from '../../billing/periods.ts'
+import { monthlyRecurringRevenue } from '../../billing/recurring-revenue.ts'
 import { nextReminder } from '../../billing/reminders.ts'
 import fc from '../support/fast-check.ts'
 import { AUTOPAY, ChargedOrder } from './charged-order.ts'
@@ -20,7 +21,18 @@ import {
   expectServedUntilChurn,
   illegal,
 } from './legal.ts'
-import { anyCommands, anyTerms, at, type Command, day, END, live, terms } from './orders.ts'
+import {
+  anyCommands,
+  anyTerms,
+  at,
+  type Command,
+  day,
+  END,
+  live,
+  MONTHLY,
+  NO_CHOICES,
+  terms,
+} from './orders.ts'
 
 const RUNS = { numRuns: 2_000 }
 const looks = fc.array(fc.integer({ min: at('2027-01-31'), max: END }), { maxLength: 15 })
@@ -557,6 +569,8 @@ describe('the life of an order', () => {
   })
 })
 
+const ENDED: ReadonlySet<Order['status']> = new Set(['completed', 'trial-ended'])
+
 describe('for any terms, any commands and any passing of time', () => {
   test('advancing early, late, twice or in pieces gives the same record and the same events', () => {
     fc.assert(
@@ -603,6 +617,24 @@ describe('for any terms, any commands and any passing of time', () => {
     )
   })
 
+  test('what is sold in an order is invoiced before nothing invoices it any more', () => {
+    const sales = ({ queue }: Order) => queue.filter(({ type }) => type !== 'proration')
+    fc.assert(
+      fc.property(anyTerms, anyCommands, (agreed, commands) => {
+        const { transitions } = live(agreed, commands)
+        for (const [index, { order, events }] of transitions.entries()) {
+          const before = transitions[index - 1]?.order ?? order
+          const hasEnded = before.status !== order.status && ENDED.has(order.status)
+          if (hasEnded) expect(sales(order)).toEqual([])
+          const isChanged = events.some(({ type }) => type === 'subscription-items-changed')
+          if (!isChanged || order.status !== 'active' || upcomingInvoice(order) !== null) continue
+          for (const sale of sales(order)) expect(sales(before)).toContainEqual(sale)
+        }
+      }),
+      RUNS,
+    )
+  })
+
   test('a reactivation after the end of service bills its period, whatever was voided before', () => {
     const ended = {
       churnTime: null,
@@ -632,6 +664,50 @@ describe('for any terms, any commands and any passing of time', () => {
           commands.toSorted((a, b) => a.at - b.at),
         )
         expectPeriodsBilledOnce(order, transitions)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('a plan for a trial alone is billed for that, and never with the periods of the others', () => {
+    const trial = { price: '1', period: { unit: 'week', length: 3 } } as const
+    const forTrialAlone = fc.constantFrom<Partial<PricedPlan>>(
+      { recurringInterval: null },
+      { isTrialOnly: true },
+    )
+    fc.assert(
+      fc.property(anyTerms, forTrialAlone, anyCommands, (agreed, members, commands) => {
+        const [item] = agreed.items
+        if (item === undefined) throw new Error('no item')
+        const recurringInterval = item.plan.recurringInterval ?? MONTHLY.recurringInterval
+        const plan = { ...item.plan, trial, recurringInterval }
+        const items = [
+          { ...item, plan },
+          { ...item, id: 'trial', plan: { ...plan, ...members } },
+        ]
+        const { transitions, order } = live(
+          {
+            ...agreed,
+            items,
+            ...agreedTerms(
+              items.map((one) => one.plan),
+              NO_CHOICES,
+            ),
+          },
+          commands,
+        )
+        const [first, ...later] = order.invoices
+        expect(first?.lines.filter(({ type }) => type === 'trial')).toHaveLength(2)
+        for (const { lines, type } of later) {
+          const billed = lines.filter((line) => line.type === 'plan')
+          expect(billed.map(({ itemId }) => itemId)).not.toContain('trial')
+          if (type === 'renewal' && recurringInterval?.billingTiming !== 'postpaid')
+            expect(billed).not.toEqual([])
+        }
+        for (const { order: then } of transitions) {
+          const alone = { ...then, terms: { ...then.terms, items: then.terms.items.slice(0, 1) } }
+          expect(monthlyRecurringRevenue(then)).toBe(monthlyRecurringRevenue(alone))
+        }
       }),
       { numRuns: 1_000 },
     )

@@ -1,6 +1,6 @@
 import { type Duration, parseDuration } from '../../billing/durations.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
-import { issueInterim, issueUpcoming } from '../../billing/invoice-commands.ts'
+import { abandonInvoice, invoiceQueue, issueUpcoming } from '../../billing/invoice-commands.ts'
 import { changeItems } from '../../billing/item-changes.ts'
 import { type Order, placeOrder, type Transition, transition } from '../../billing/order.ts'
 import {
@@ -22,7 +22,13 @@ import {
   payInvoice,
   receivePayment,
 } from '../../billing/order-payments.ts'
-import { agreedTerms, NO_REMINDERS, type OrderTerms, type PricedPlan } from '../../billing/order-terms.ts'
+import {
+  agreedTerms,
+  NO_REMINDERS,
+  type OrderTerms,
+  type PricedItem,
+  type PricedPlan,
+} from '../../billing/order-terms.ts'
 import { changePauseTimes, pauseOrder, removePause } from '../../billing/pauses.ts'
 import { type Period, type PeriodAnchor, WEEKDAYS } from '../../billing/periods.ts'
 import fc from '../support/fast-check.ts'
@@ -43,17 +49,18 @@ export const MONTHLY: PricedPlan = {
   invoiceTimeShift: null,
 }
 
+export const NO_CHOICES = { trial: null, isTrialOnly: false, recurringInterval: null, invoiceTimeShift: null }
+
 export function terms(plan: Partial<PricedPlan> = {}, members: Partial<OrderTerms> = {}): OrderTerms {
   const priced = { ...MONTHLY, ...plan }
   const createdTime = members.createdTime ?? at('2027-01-31')
-  const choices = { trial: null, isTrialOnly: false, recurringInterval: null, invoiceTimeShift: null }
   return {
     currency: 'EUR',
     createdTime,
     startTime: createdTime,
     abandonTime: null,
     items: [{ id: 'item', quantity: 1, plan: priced }],
-    ...agreedTerms([priced], choices),
+    ...agreedTerms([priced], NO_CHOICES),
     delinquencyPeriod: null,
     shipping: null,
     coupons: [],
@@ -65,6 +72,11 @@ export function terms(plan: Partial<PricedPlan> = {}, members: Partial<OrderTerm
     reminders: NO_REMINDERS,
     ...members,
   }
+}
+
+export function oneTimeSale(id: string, price: string): PricedItem {
+  const pricing = { formula: 'flat-rate' as const, price }
+  return { id, quantity: 1, plan: { ...MONTHLY, name: 'Sale', pricing, recurringInterval: null } }
 }
 
 const HOUR = 3_600_000
@@ -291,9 +303,18 @@ const acts: fc.Arbitrary<Command['act']> = fc.oneof(
     const credited = { ...order, credit: [...order.credit, memo] }
     return creditInvoice(credited, now, order.nextInvoice - back, [memo]).transition
   }),
+  fc.tuple(prices, fc.boolean()).map(([price, prorated]): Command['act'] => (order, now) => {
+    const items = [...order.terms.items, oneTimeSale(`sale ${order.terms.items.length}`, price)]
+    return changeItems(order, now, { terms: { ...order.terms, items }, prorated, renewalPolicy: 'retain' })
+  }),
   fc.constant<Command['act']>((order, now) => voidInvoice(order, now, order.nextInvoice - 1)),
+  fc.integer({ min: 1, max: 2 }).map(
+    (back): Command['act'] =>
+      (order, now) =>
+        abandonInvoice(order, now, order.nextInvoice - back),
+  ),
   fc.constant<Command['act']>((order, now) => issueUpcoming(order, now, { issuedTime: null, dueTime: null })),
-  fc.constant<Command['act']>((order, now) => issueInterim(order, now)),
+  fc.constant<Command['act']>((order, now) => invoiceQueue(order, now)),
   fc.constant<Command['act']>((order, now) => {
     const sequence = order.nextInvoice - 1
     return payInvoice(beginCallersCharge(order, now, sequence).order, now, sequence)

@@ -7,6 +7,7 @@ import { Money, sumOf } from '../../billing/money.ts'
 import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
 import { cancelOrder, moveRenewal, reactivateOrder, voidInvoice } from '../../billing/order-commands.ts'
 import { advanceBefore, advanceThrough, upcomingInvoice } from '../../billing/order-lifecycle.ts'
+import { payInvoice } from '../../billing/order-payments.ts'
 import type { OrderTerms, PricedItem } from '../../billing/order-terms.ts'
 import { pauseOrder } from '../../billing/pauses.ts'
 import { priceOf } from '../../billing/pricing.ts'
@@ -23,7 +24,7 @@ import {
   usedTime,
 } from '../../billing/proration.ts'
 import fc from '../support/fast-check.ts'
-import { anyCommands, anyTerms, at, day, live, MONTHLY, terms } from './orders.ts'
+import { anyCommands, anyTerms, at, day, issuedEarly, live, MONTHLY, oneTimeSale, terms } from './orders.ts'
 
 const RUNS = { numRuns: 2_000 }
 const SECOND = 1000
@@ -353,6 +354,63 @@ describe('an order whose items change', () => {
     expect(next.invoices).toHaveLength(1)
     const later = advanceThrough(next, at('2027-06-01')).order
     expect(later.invoices.slice(1).map(({ amount }) => amount)).toEqual(['59', '10'])
+  })
+
+  const forOnce = (agreed: OrderTerms, through = MIDDLE) => {
+    const { order } = advanceBefore(placeOrder(agreed).order, through)
+    return (from = order, prorated = false) => {
+      const items = [...from.terms.items, oneTimeSale('sale', '49')]
+      const changed = { terms: { ...from.terms, items }, prorated, renewalPolicy: 'retain' as const }
+      return changeItems(from, through, changed).order
+    }
+  }
+  const limited = (limit: number) => ({ interval: { unit: 'month' as const, length: 1, limit } })
+
+  test.each<[string, OrderTerms]>([
+    ['of a one-time sale that is not paid', terms({ recurringInterval: null })],
+    ['in the last period of its limit', monthly('10', limited(1))],
+    [
+      'whose last renewal is invoiced already',
+      monthly('10', { ...limited(2), invoiceTimeShift: issuedEarly(20) }),
+    ],
+    ['that ends with its trial', monthly('10', { interval: null, trial: { endTime: at('2027-05-01') } })],
+  ])('of an order %s, a one-time sale that is added is invoiced at once', (_, agreed) => {
+    const order = forOnce({ ...agreed, createdTime: at('2027-04-01'), startTime: at('2027-04-01') })()
+    expect(order).toMatchObject({ status: 'active', queue: [] })
+    expect(order.invoices.at(-1)).toMatchObject({ type: 'interim', status: 'unpaid', amount: '49' })
+    const ended = advanceThrough(order, at('2027-07-01')).order
+    expect(ended.invoices.filter(({ type }) => type === 'interim')).toHaveLength(1)
+  })
+
+  test('where no invoice follows, one that queued credit covers is invoiced and paid by that', () => {
+    const change = forOnce(monthly('100', limited(1)))
+    const cheaper = to(begun('100', MIDDLE, limited(1)), '1').order
+    expect(subtotal(cheaper.queue)).toBe('-49.5')
+    for (const prorated of [false, true]) {
+      const order = change(cheaper, prorated)
+      expect(order.invoices.at(-1)).toMatchObject({ type: 'interim', status: 'paid', amount: '0' })
+    }
+  })
+
+  test.each<[string, OrderTerms, string]>([
+    ['is completed', monthly('10', limited(1)), 'completed'],
+    [
+      'ends with its trial',
+      monthly('10', { interval: null, trial: { endTime: at('2027-05-01') } }),
+      'trial-ended',
+    ],
+  ])('a sale that was added during a pause is invoiced when the order %s', (_, agreed, status) => {
+    const { order } = advanceBefore(placeOrder({ ...agreed, canCharge: false }).order, MIDDLE)
+    const pause = { id: 'pause', effectiveTime: null, endTime: MIDDLE + 86_400_000 }
+    const paused = pauseOrder(order, MIDDLE, pause).order
+    const sold = forOnce(agreed)(paused)
+    expect(sold.queue).toMatchObject([{ type: 'one-time', amount: '49' }])
+    const ended = advanceThrough(sold, at('2027-06-01')).order
+    expect(ended).toMatchObject({ status, queue: [], isTrialConverted: false })
+    const interim = ended.invoices.at(-1)
+    expect(interim).toMatchObject({ type: 'interim', status: 'past-due', amount: '49', periodStart: null })
+    const paid = payInvoice(ended, at('2027-06-01'), interim?.sequence ?? 0).order
+    expect(paid).toMatchObject({ status, isTrialConverted: false })
   })
 
   const hardware = (quantity: number, pricing: PricedItem['plan']['pricing']): PricedItem => ({

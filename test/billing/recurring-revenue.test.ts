@@ -37,19 +37,23 @@ describe('the monthly recurring revenue', () => {
     expect(monthlyRecurringRevenue(order)).toBe('25')
   })
 
-  test('leaves out setup, shipping, one-time sales and excluded items', () => {
-    const recurring = { ...MONTHLY, setup: { price: '50' } }
+  test('leaves out setup, shipping, one-time sales, plans for a trial alone and excluded items', () => {
+    const trial = { price: '1', period: { unit: 'week' as const, length: 1 } }
+    const recurring = { ...MONTHLY, setup: { price: '50' }, trial }
     const sale = { ...MONTHLY, id: 'sale', recurringInterval: null }
     const order = begun(
-      {},
+      { trial },
       {
         shipping: '3',
         items: [
           { id: 'one', quantity: 2, plan: recurring },
           { id: 'two', quantity: 1, plan: sale },
           { id: 'three', quantity: 7, plan: recurring, excludeFromMrr: true },
+          { id: 'four', quantity: 1, plan: { ...recurring, recurringInterval: null } },
+          { id: 'five', quantity: 1, plan: { ...recurring, isTrialOnly: true } },
         ],
       },
+      '2027-02-08',
     )
     expect(monthlyRecurringRevenue(order)).toBe('19.8')
   })

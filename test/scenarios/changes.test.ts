@@ -80,6 +80,30 @@ describe('changes of items on a clock that skips', () => {
     expect(total).toBeCloseTo(100 - 40 + 3 * 20, 1)
   })
 
+  test('a sale that is added while the last period is paused is charged when the order completes', async () => {
+    const { customerId } = await makePayer(merchant.api)
+    const recurringInterval = { unit: 'day', length: 30, limit: 1 }
+    const planId = await makePlan(merchant, { recurringInterval })
+    const story = await placeOrder(service, merchant, planId, { customerId })
+    await waitFor('its start', async () => ((await story.order()).billingStatus === 'paid' ? true : null))
+    const pause = { subscriptionId: story.id, endTime: new Date(Date.now() + 5 * DAY).toISOString() }
+    expect(await merchant.api.post('subscription-pauses', pause)).toMatchObject({ status: 201 })
+    const sale = { name: 'Installation', currency: 'EUR', pricing: { formula: 'fixed-fee', price: 49 } }
+    const changed = await merchant.api.post(`subscriptions/${story.id}/change-items`, {
+      items: [{ plan: { id: planId } }, { plan: sale }],
+      renewalPolicy: 'retain',
+      prorated: true,
+    })
+    expect(changed).toMatchObject({ status: 201, body: { lineItemSubtotal: { amount: 49 } } })
+    const order = await story.skip(40 * DAY)
+    expect(order).toMatchObject({ status: 'completed', lineItems: [], billingStatus: 'paid' })
+    expect(await amounts(story)).toEqual([
+      ['initial', 10, 'paid'],
+      ['interim', 49, 'paid'],
+    ])
+    expect(await charged(story, 2)).toEqual([10, 49])
+  })
+
   test('a reset begins a new period, whose length counts from then on', async () => {
     const story = await halfOver(10)
     const changed = await changeTo(story, 20, { renewalPolicy: 'reset' })

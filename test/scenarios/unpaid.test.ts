@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { quarantinedRecords } from '../../db/quarantine.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { DAY, makePlan, placeOrder } from './story.ts'
@@ -42,6 +43,25 @@ describe('orders that nobody pays, on a clock that skips', () => {
       'invoice-issued',
       'renewal-invoice-issued',
     ])
+  })
+
+  test('an order whose invoice is reissued until the year 9999 goes on, and is not quarantined', async () => {
+    const story = await placeOrder(service, merchant, await makePlan(merchant), { delinquencyPeriod: 'P3D' })
+    await story.skip(DAY / 24)
+    for (const dueTime of [
+      '9999-12-31T23:59:59.999Z',
+      '9999-12-28T00:00:00.000Z',
+      '2300-01-01T00:00:00.000Z',
+    ]) {
+      const reissued = await merchant.api.post(`invoices/${story.created.initialInvoiceId}/reissue`, {
+        dueTime,
+      })
+      expect(reissued).toMatchObject({ status: 201, body: { dueTime } })
+      expect(await story.skip(DAY)).toMatchObject({ status: 'active' })
+    }
+    const { length } = await story.invoices()
+    expect(length).toBe(1)
+    expect(await quarantinedRecords(service.database.orm.em.fork())).toEqual([])
   })
 
   test('past its delinquency time an unpaid invoice cancels the order and is abandoned', async () => {
