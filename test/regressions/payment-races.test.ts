@@ -118,7 +118,7 @@ describe('at the same time', () => {
     })
   })
 
-  test('a sale and a dispute wait for the customer without holding its credit memos', async () => {
+  test('a sale, a dispute and a change of items wait for the customer without holding its credit memos', async () => {
     const { customer, order, invoiceId } = await owing()
     await merchant.api.put(`subscriptions/${order.id}`, { ...order, notes: 'Begun.' })
     const { body: paid } = await sale(customer.id, invoiceId, { method: 'external' })
@@ -128,12 +128,17 @@ describe('at the same time', () => {
       items: [{ description: 'Goodwill', unitPrice: 1, quantity: 1 }],
     })
     expect(memo.unusedAmount).toBe(1)
-    for (const request of [
-      () => sale(customer.id, invoiceId, { method: 'external' }),
-      () => merchant.api.post('disputes', disputeBody(String(paid.id))),
-    ]) {
+    const path = `subscriptions/${order.id}`
+    const change = { renewalPolicy: 'retain', prorated: false }
+    const items = (quantity: number) => [{ plan: { id: merchant.planId }, quantity }]
+    for (const [status, request] of [
+      [201, () => sale(customer.id, invoiceId, { method: 'external' })],
+      [201, () => merchant.api.post('disputes', disputeBody(String(paid.id)))],
+      [200, () => merchant.api.put(path, { ...order, items: items(2) })],
+      [201, () => merchant.api.post(`${path}/change-items`, { ...change, items: items(3) })],
+    ] as const) {
       const held = await heldMeanwhile(['customers', customer.id], request, [['credit_memos', memo.id]])
-      expect(held).toEqual({ held: [], status: 201 })
+      expect(held).toEqual({ held: [], status })
     }
   })
 
