@@ -1,5 +1,6 @@
 import { startOrderCall } from '../commands/orders/start-order-call.ts'
-import { pendingMovement, recordResult } from '../commands/payments/record-result.ts'
+import { pendingMovement } from '../commands/payments/pending-movement.ts'
+import { recordResult } from '../commands/payments/record-result.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import { carryOut } from '../gateways/movement.ts'
 import type { AdvanceInput, AdvanceResult } from '../workflows/contract.ts'

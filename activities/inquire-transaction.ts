@@ -1,5 +1,6 @@
 import { nextInquiry } from '../billing/inquiry-schedule.ts'
-import { chargedAt, pendingMovement, recordResult } from '../commands/payments/record-result.ts'
+import { chargedAt, pendingMovement } from '../commands/payments/pending-movement.ts'
+import { recordResult } from '../commands/payments/record-result.ts'
 import { retryOwedRefunds } from '../commands/payments/refund-sales.ts'
 import type { Transaction } from '../db/entities/index.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'

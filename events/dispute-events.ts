@@ -69,7 +69,7 @@ async function readDisputeOf(
 }
 
 /** Reads without a lock: transactions are never deleted, and orders have to be locked before them. */
-export async function readDisputedSale(
+async function readDisputedSale(
   { em, organizationId }: UnitOfWork,
   id: string,
 ): Promise<DisputedSale | null> {
@@ -84,22 +84,28 @@ export async function readDisputedSale(
   return row === undefined ? null : saleOf(em, row)
 }
 
-/** Also holds the transaction's customer until the unit ends, so that a merge does not leave a dispute behind. */
+/**
+ * Also holds the transaction's customer until the unit ends, so that no merge leaves a dispute behind. Orders and own invoices
+ * are locked before.
+ */
 export async function holdDisputedSale(unit: UnitOfWork, id: string): Promise<DisputedSale | null> {
   const { em, organizationId } = unit
-  const [row] = await statement<FoundSale & { held: string | null }>(
-    em,
-    'hold-disputed-transaction',
-    `select row.*, ${ABOUT_WEBSITE},
-            (select customer.id from customers customer where customer.organization_id = row.organization_id
-                and customer.id = row.customer_id for key share) as held
-       ${SALE_OF}
-      where row.organization_id = ? and row.id = ?`,
-    [organizationId, id],
-  )
-  if (row === undefined) return null
-  // Its customer was merged into another while this statement waited for it.
-  return row.held === null ? await readDisputedSale(unit, id) : saleOf(em, row)
+  for (let gone: unknown = null; ; ) {
+    const [row] = await statement<FoundSale & { held: string | null }>(
+      em,
+      'hold-disputed-transaction',
+      `select row.*, ${ABOUT_WEBSITE},
+              (select customer.id from customers customer where customer.organization_id = row.organization_id
+                  and customer.id = row.customer_id for key share) as held
+         ${SALE_OF}
+        where row.organization_id = ? and row.id = ?`,
+      [organizationId, id],
+    )
+    if (row === undefined) return null
+    if (row.held !== null || row.customer_id === gone) return saleOf(em, row)
+    // While this statement waited, its customer was merged into another, which may be merged in its turn.
+    gone = row.customer_id
+  }
 }
 
 type FoundSale = Record<string, unknown> & { about_website: string | null }

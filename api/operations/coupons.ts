@@ -23,7 +23,7 @@ import { embedding } from '../resources/embedding.ts'
 import { notFound, type Resource, type Writer } from '../resources/resource.ts'
 import { respondWith } from '../resources/respond.ts'
 import { Coupon, type CouponExpiration, CouponRedemption } from '../schemas/coupon.ts'
-import { instantOf } from './instants.ts'
+import { instantOf, instantTextOf } from './instants.ts'
 
 export const coupons: Resource<CouponRow> = {
   name: 'Coupon',
@@ -89,7 +89,8 @@ export async function postCouponExpiration(context: OperationContext): Promise<O
     if (row === null) throw notFound(coupons, id)
     advanceCoupon(unit, row, unit.now.getTime())
     const { expiredTime } = context.body<CouponExpiration>()
-    const isChanged = await changeRow(unit, row, () => expireCoupon(unit, row, new Date(expiredTime)))
+    const time = instantOf(expiredTime, row.expiredTime)
+    const isChanged = await changeRow(unit, row, () => expireCoupon(unit, row, time))
     if (isChanged) emitCouponChange(unit, row)
     return await respondWith(context, coupons, row)
   })
@@ -108,7 +109,9 @@ export async function postRedemptionCancellation(context: OperationContext): Pro
 function valuesOf(body: Coupon, row: CouponRow | null) {
   const problems: InvalidField[] = []
   const discount = discountOf(body.discount, problems)
-  const restrictions = restrictionsOf(body.restrictions ?? [], 'restrictions', RESTRICTIONS, problems)
+  const restrictions = restrictionsOf(body.restrictions ?? [], 'restrictions', RESTRICTIONS, problems).map(
+    (one) => withStoredTime(one, row?.restrictions ?? []),
+  )
   if (problems.length > 0) throw new InvalidFieldsError(problems)
   return {
     discount,
@@ -207,6 +210,12 @@ function restrictionsOf(
     }
     return []
   })
+}
+
+function withStoredTime(given: CouponRestriction, stored: readonly CouponRestriction[]): CouponRestriction {
+  if (given.type !== 'paid-by-time') return given
+  const before = stored.find((one) => one.type === 'paid-by-time')
+  return { ...given, time: instantTextOf(given.time, before?.time) }
 }
 
 function restrictionOf({ type, ...members }: Restriction): CouponRestriction {

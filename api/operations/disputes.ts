@@ -15,6 +15,7 @@ import { fieldsOf } from '../query/fields.ts'
 import { embedding } from '../resources/embedding.ts'
 import type { Resource, Writer } from '../resources/resource.ts'
 import { Dispute } from '../schemas/dispute.ts'
+import { instantOf } from './instants.ts'
 
 export const disputes: Resource<DisputeRow> = {
   name: 'Dispute',
@@ -35,15 +36,15 @@ export const disputes: Resource<DisputeRow> = {
 export const disputeWriter: Writer<DisputeRow, Dispute> = {
   // Excludes the instant of the command: a response exactly at the deadline is in time.
   advance: async (unit, row) => void (await advanceDispute(unit, row, unit.now.getTime() - 1)),
-  create: (unit, id, body) => createDispute(unit, id, valuesOf(body)),
-  update: (unit, row, body) => updateDispute(unit, row, valuesOf(body)),
+  create: (unit, id, body) => createDispute(unit, id, valuesOf(body, null)),
+  update: (unit, row, body) => updateDispute(unit, row, valuesOf(body, row)),
   async changed(unit, row) {
     await emitDisputeEvent(unit, row, 'dispute-modified')
     unit.wake('dispute-deadline', row.id, { dueBy: disputeDeadline(row) })
   },
 }
 
-function valuesOf(body: Dispute): DisputeValues {
+function valuesOf(body: Dispute, row: DisputeRow | null): DisputeValues {
   return {
     transactionId: body.transactionId,
     currency: body.currency,
@@ -53,7 +54,7 @@ function valuesOf(body: Dispute): DisputeValues {
     reasonCode: body.reasonCode,
     type: body.type,
     status: body.status,
-    postedTime: new Date(body.postedTime),
-    deadlineTime: body.deadlineTime == null ? null : new Date(body.deadlineTime),
+    postedTime: instantOf(body.postedTime, row?.postedTime),
+    deadlineTime: instantOf(body.deadlineTime, row?.deadlineTime),
   }
 }

@@ -1,4 +1,6 @@
 /** Date types of some languages have whole seconds only: `stored` without its milliseconds is no change. */
+export function instantOf(text: string, stored: Date | null | undefined): Date
+export function instantOf(text: string | null | undefined, stored: Date | null | undefined): Date | null
 export function instantOf(text: string | null | undefined, stored: Date | null | undefined): Date | null {
   if (text == null) return null
   const given = new Date(text)
@@ -12,4 +14,9 @@ export function millisecondsOf(
   stored: number | null | undefined,
 ): number | null {
   return instantOf(text, stored == null ? null : new Date(stored))?.getTime() ?? null
+}
+
+/** As `instantOf`, as the text that is stored in a document. */
+export function instantTextOf(text: string, stored: string | null | undefined): string {
+  return instantOf(text, stored == null ? null : new Date(stored)).toISOString()
 }

@@ -60,7 +60,7 @@ import {
   SubscriptionReactivation,
 } from '../schemas/subscription-actions.ts'
 import { upcomingInvoiceExpanders, upcomingOf } from './expand-order.ts'
-import { instantOf } from './instants.ts'
+import { instantOf, instantTextOf } from './instants.ts'
 import { invoices } from './invoices.ts'
 import { subscriptions } from './orders.ts'
 
@@ -91,8 +91,8 @@ export const cancellationWriter: Writer<CancellationRow, SubscriptionCancellatio
 }
 
 function cancellationOf(body: SubscriptionCancellation, row: CancellationRow | null): CancellationChange {
-  const { lineItems = [] } = body
   const stored = row === null ? [] : presentCancellation(row, '').lineItems
+  const lineItems = (body.lineItems ?? []).map((line, index) => withStoredPeriod(line, stored[index]))
   if (lineItems.length > 0 && canonicalJson(lineItems) !== canonicalJson(stored)) {
     const message = 'is not supported yet: leave it out or send []'
     throw new InvalidFieldsError([{ field: 'lineItems', code: 'not-supported', message }])
@@ -106,6 +106,17 @@ function cancellationOf(body: SubscriptionCancellation, row: CancellationRow | n
     reason: body.reason ?? null,
     description: body.description ?? null,
     prorated: body.prorated ?? false,
+  }
+}
+
+type Line = NonNullable<SubscriptionCancellation['lineItems']>[number]
+
+function withStoredPeriod(line: Line, stored: Line | undefined): Line {
+  const { periodStartTime: start, periodEndTime: end } = line
+  return {
+    ...line,
+    ...(start == null ? {} : { periodStartTime: instantTextOf(start, stored?.periodStartTime) }),
+    ...(end == null ? {} : { periodEndTime: instantTextOf(end, stored?.periodEndTime) }),
   }
 }
 

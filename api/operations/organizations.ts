@@ -92,9 +92,10 @@ function assign(row: OrganizationRow, body: Organization): void {
           launchTiming: questionnaire.launchTiming ?? null,
         }
   row.logo = logoOf(body, row)
-  const taxes = taxSettingsOf(body)
+  const known = row.taxes ?? NO_TAXES
+  const taxes = taxSettingsOf(body, known)
   // Settings that were never made stay so while they show the same.
-  if (canonicalJson(taxes) !== canonicalJson(row.taxes ?? NO_TAXES)) row.taxes = taxes
+  if (canonicalJson(taxes) !== canonicalJson(known)) row.taxes = taxes
   const billing = billingSettings(body.settings?.billing)
   // Settings that were never set stay so while they show the same.
   if (canonicalJson(billing) !== canonicalJson(billingSettings(row.settings.billing)))

@@ -1,19 +1,14 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../billing/canonical-json.ts'
-import { ConflictError, type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
+import { ConflictError } from '../../billing/errors.ts'
 import { amountOf } from '../../billing/money.ts'
 import { takesMoney } from '../../billing/transactions.ts'
-import { startCapture, startVoid } from '../../commands/payments/capture-authorization.ts'
+import { movementOf, pendingMovement } from '../../commands/payments/pending-movement.ts'
 import { recordFoundResult } from '../../commands/payments/query-transaction.ts'
-import { movementOf, pendingMovement, recordResult } from '../../commands/payments/record-result.ts'
-import { type Names, startRefund, startSale } from '../../commands/payments/start-transaction.ts'
+import { recordResult } from '../../commands/payments/record-result.ts'
+import { type Names, startRefund } from '../../commands/payments/start-transaction.ts'
 import { Transaction as TransactionRow } from '../../db/entities/index.ts'
-import {
-  disputeOf,
-  isExpiredAuthorization,
-  type PaymentInstruction,
-  transactionSearch,
-} from '../../db/entities/transaction.ts'
+import { disputeOf, isExpiredAuthorization, transactionSearch } from '../../db/entities/transaction.ts'
 import { newId } from '../../db/new-id.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
 import { carryOut, lookUp, type MovementOutcome } from '../../gateways/movement.ts'
@@ -25,10 +20,9 @@ import { respondCreated } from '../resources/created.ts'
 import { withCustomFields } from '../resources/custom-fields.ts'
 import { patch } from '../resources/patch.ts'
 import { notFound, type Resource } from '../resources/resource.ts'
-import { contactOf } from '../schemas/contact.ts'
-import { riskOf } from '../schemas/risk-metadata.ts'
 import { Transaction, type TransactionRefund } from '../schemas/transaction.ts'
 import { transactionExpanders } from './expand-transaction.ts'
+import { startOf } from './transaction-bodies.ts'
 
 const DISPUTE = disputeOf('row.organization_id', 'row.id')
 const IS_DISPUTED = `coalesce((${DISPUTE} ->> 'isOpen')::boolean, false)`
@@ -97,7 +91,9 @@ export const transactions: Resource<TransactionRow> = {
 /** The first step stores the `Idempotency-Key`: a repetition continues the transaction and creates no other. */
 export const postTransaction: OperationHandler = async (context) => {
   const body = context.body<Transaction>()
-  return await pay(context, ['PostTransaction'], body, (unit, names) => start(unit, names, body, context))
+  return await pay(context, ['PostTransaction'], body, async (unit, names) =>
+    startOf(unit, names, await withCustomFields(unit, transactions, {}, body, null), context),
+  )
 }
 
 /** 409 unless the transaction is an approved sale. */
@@ -222,111 +218,6 @@ async function startOnce(unit: UnitOfWork, derived: string | null, startOne: Sta
   return await startOne(unit, { id, requestId: derived ?? id })
 }
 
-async function start(
-  unit: UnitOfWork,
-  names: Names,
-  given: Transaction,
-  { cards }: OperationContext,
-): Promise<TransactionRow> {
-  const body = await withCustomFields(unit, transactions, {}, given, null)
-  const { customerId, currency, amount, paymentInstruction, parentTransactionId, invoiceIds = [] } = body
-  const details = {
-    websiteId: body.websiteId ?? null,
-    billingAddress: contactOf(body.billingAddress),
-    description: body.description ?? null,
-    customFields: body.customFields ?? {},
-  }
-  const invalid: InvalidField[] = []
-  switch (body.type) {
-    case 'sale':
-    case 'authorize': {
-      const instruction = instructionOf(paymentInstruction)
-      if (parentTransactionId != null) {
-        invalid.push({
-          field: 'parentTransactionId',
-          code: 'not-supported',
-          message: 'is supported for refunds, captures and voids only',
-        })
-      }
-      if (body.type === 'authorize' && invoiceIds.length > 0) {
-        const message = 'is supported for sales and captures only'
-        invalid.push({ field: 'invoiceIds', code: 'not-supported', message })
-      }
-      if (body.type === 'authorize' && instruction !== null && 'method' in instruction) {
-        const message = 'is supported for sales only'
-        invalid.push({ field: 'paymentInstruction.method', code: 'not-supported', message })
-      }
-      if (body.isProcessedOutside === true && !(instruction !== null && 'method' in instruction)) {
-        const message = 'is supported for external payments and refunds only'
-        invalid.push({ field: 'isProcessedOutside', code: 'not-supported', message })
-      }
-      if (customerId == null || currency == null || amount == null || instruction === null) {
-        const needed = { customerId, currency, amount, paymentInstruction: instruction }
-        for (const [field, value] of Object.entries(needed)) {
-          if (value == null) invalid.push({ field, code: 'required', message: 'is required' })
-        }
-        throw new InvalidFieldsError(invalid)
-      }
-      if (invalid.length > 0) throw new InvalidFieldsError(invalid)
-      const sale = {
-        type: body.type,
-        customerId,
-        currency,
-        amount: amountOf(amount),
-        paymentInstruction: instruction,
-        invoiceIds,
-        riskMetadata: riskOf(body.riskMetadata),
-        isMerchantInitiated: body.isMerchantInitiated ?? false,
-        redirectUrl: body.redirectUrl ?? null,
-        ...details,
-      }
-      return await startSale(unit, cards, names, sale)
-    }
-    case 'refund':
-    case 'capture':
-    case 'void': {
-      const isCapture = body.type === 'capture'
-      if (invoiceIds.length > 0 && !isCapture) {
-        const message = 'is supported for sales and captures only'
-        invalid.push({ field: 'invoiceIds', code: 'not-supported', message })
-      }
-      const ofSalesOnly = {
-        isMerchantInitiated: body.isMerchantInitiated === true,
-        redirectUrl: body.redirectUrl != null,
-      }
-      for (const [field, isGiven] of Object.entries(ofSalesOnly)) {
-        const message = 'is supported for sales and authorizations only'
-        if (isGiven) invalid.push({ field, code: 'not-supported', message })
-      }
-      if (body.isProcessedOutside === true && body.type !== 'refund') {
-        const message = 'is supported for external payments and refunds only'
-        invalid.push({ field: 'isProcessedOutside', code: 'not-supported', message })
-      }
-      if (body.type === 'void' && amount != null) {
-        const message = 'is not supported for voids, which release the whole amount'
-        invalid.push({ field: 'amount', code: 'not-supported', message })
-      }
-      if (parentTransactionId == null) {
-        invalid.push({ field: 'parentTransactionId', code: 'required', message: 'is required' })
-        throw new InvalidFieldsError(invalid)
-      }
-      if (invalid.length > 0) throw new InvalidFieldsError(invalid)
-      const child = {
-        parentTransactionId,
-        amount: amount == null ? null : amountOf(amount),
-        currency: currency ?? null,
-        customerId: customerId ?? null,
-        paymentInstruction: instructionOf(paymentInstruction),
-        ...details,
-      }
-      if (body.type === 'void') return await startVoid(unit, names, child)
-      if (isCapture) return await startCapture(unit, names, { ...child, invoiceIds })
-      const isProcessedOutside = body.isProcessedOutside ?? false
-      return await startRefund(unit, names, { ...child, isProcessedOutside })
-    }
-  }
-}
-
 /** Derived from the request alone: a repetition moves no money twice, even if its records are lost. */
 function requestIdOf(
   { organizationId, idempotencyKey }: Pick<OperationContext, 'organizationId' | 'idempotencyKey'>,
@@ -336,12 +227,4 @@ function requestIdOf(
   if (idempotencyKey === null) return null
   const text = [operation, organizationId, idempotencyKey, ...about, canonicalJson(body)].join('\n')
   return `key_${createHash('sha256').update(text).digest('base64url')}`
-}
-
-/** The schema guarantees exactly one member. */
-function instructionOf(given: Transaction['paymentInstruction']): PaymentInstruction | null {
-  if (given == null) return null
-  if (given.token !== undefined) return { token: given.token }
-  if (given.paymentInstrumentId !== undefined) return { paymentInstrumentId: given.paymentInstrumentId }
-  return { method: 'external' }
 }

@@ -1,22 +1,26 @@
 import { InvalidFieldsError } from '../../billing/errors.ts'
 import { raiseRevision } from '../../db/change-row.ts'
-import { Customer } from '../../db/entities/index.ts'
+import { CreditMemo, Customer, Invoice, Subscription } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { customerEvent } from '../../events/customer-events.ts'
 import { customerEntry } from '../../events/timeline.ts'
 import { endAccessOf } from '../access/end-access.ts'
-import { chargeOwing, lockFreeOwing, OWES, WAS_DECLINED } from '../orders/charge-open-invoices.ts'
+import { chargeOwing, lockFreeOwing, OWES, type Owing, WAS_DECLINED } from '../orders/charge-open-invoices.ts'
+import { lockDiscounted, repriceDrafts } from '../orders/order-redemptions.ts'
 
-/** Tables whose rows a merge moves. Each table that refers to a customer is here or in `ENDED_TABLES`. */
+/**
+ * Tables whose rows a merge moves, in the order in which rows are locked (docs/adr/0035). Each table that refers to a customer
+ * is here or in `ENDED_TABLES`.
+ */
 export const MOVED_TABLES = [
+  'disputes',
   'subscriptions',
   'invoices',
   'payment_instruments',
-  'transactions',
-  'disputes',
   'credit_memos',
+  'transactions',
   'coupon_redemptions',
   'timeline_entries',
 ] as const
@@ -31,8 +35,8 @@ export const ENDED_TABLES = [
 const FIELD = 'targetCustomerId'
 
 /**
- * Locks the customer's orders and own invoices, and what the target owes; then both customers by id. Null: no such customer.
- * Throws InvalidFieldsError.
+ * Locks the customer's disputes, orders and own invoices, and what the target owes or has not begun; then both customers by id.
+ * Null: no such customer. Throws InvalidFieldsError.
  */
 export async function lockToMerge(
   unit: UnitOfWork,
@@ -41,9 +45,16 @@ export async function lockToMerge(
 ): Promise<{ readonly duplicate: Customer; readonly target: Customer } | null> {
   await statement(
     unit.em,
+    'lock-disputes-to-merge',
+    'select id from disputes where organization_id = ? and customer_id = ? order by id for update',
+    [unit.organizationId, id],
+  )
+  await statement(
+    unit.em,
     'lock-orders-to-merge',
     `select id from subscriptions owing
-      where organization_id = ? and (customer_id = ? or (customer_id = ? and ${OWES})) order by id for update`,
+      where organization_id = ? and (customer_id = ? or (customer_id = ? and (status = 'pending' or ${OWES})))
+      order by id for update`,
     [unit.organizationId, id, targetId],
   )
   await statement(
@@ -70,27 +81,17 @@ export async function lockToMerge(
 /**
  * Moves every record and tag of a locked customer to the target, and removes the customer. The target keeps
  * its own values, and takes the default instrument if it has none. What either owes is charged to a default
- * instrument that is new for it. Emits `customer-merged`; each moved record shows another customer, so its
- * revision rises.
+ * instrument that is new for it, and drafts are discounted by the redemptions of both. Emits `customer-merged`;
+ * each moved record shows another customer, so its revision rises.
  */
 export async function mergeCustomers(unit: UnitOfWork, duplicate: Customer, target: Customer): Promise<void> {
-  const { em, organizationId, now } = unit
+  const { em, now } = unit
   // Whose default instrument changes: what the other owes was charged to it already, and keeps its retries.
   const payer = target.defaultPaymentInstrumentId == null ? target : duplicate
   const owing = await lockFreeOwing(unit, payer.id)
-  for (const table of MOVED_TABLES) {
-    // Until none is left: a refund of a locked sale may have been added meanwhile.
-    for (let moved = 1; moved > 0; ) {
-      const rows = await statement(
-        em,
-        `merge-${table}`,
-        `update ${table} set customer_id = ?, revision = revision + 1, updated_time = ?
-          where organization_id = ? and customer_id = ? returning 1`,
-        [target.id, now, organizationId, duplicate.id],
-      )
-      moved = rows.length
-    }
-  }
+  const moved: Moved = new Map()
+  for (const table of MOVED_TABLES)
+    moved.set(table, await moveRows(unit, table, { from: duplicate.id, to: target.id }))
   await endAccessOf(unit, duplicate.id)
   target.defaultPaymentInstrumentId ??= duplicate.defaultPaymentInstrumentId ?? null
   const known = new Set(target.tags.map(({ id }) => id))
@@ -106,6 +107,57 @@ export async function mergeCustomers(unit: UnitOfWork, duplicate: Customer, targ
   })
   const message = `Customer ${duplicate.id} was merged into customer ${target.id}.`
   unit.addTimelineEntry(customerEntry(target.id, 'customer-merged', message, now))
+  const pending = await lockDiscounted(unit, target.id)
+  const changedRows = await readMoved(unit, moved, owing, pending)
+  await repriceDrafts(unit, pending, { changedRows })
   const { defaultPaymentInstrumentId } = target
-  if (defaultPaymentInstrumentId != null) await chargeOwing(unit, owing, defaultPaymentInstrumentId)
+  if (defaultPaymentInstrumentId != null)
+    await chargeOwing(unit, owing, defaultPaymentInstrumentId, { changedRows })
+}
+
+/** The ids of the rows that were moved, by table. */
+type Moved = Map<(typeof MOVED_TABLES)[number], ReadonlySet<string>>
+
+async function moveRows(
+  { em, organizationId, now }: UnitOfWork,
+  table: (typeof MOVED_TABLES)[number],
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>()
+  // Until none is left: a refund of a locked sale may have been added meanwhile.
+  for (;;) {
+    const rows = await statement<{ id: string }>(
+      em,
+      `merge-${table}`,
+      `update ${table} set customer_id = ?, revision = revision + 1, updated_time = ?
+        where organization_id = ? and customer_id = ? returning id`,
+      [to, now, organizationId, from],
+    )
+    if (rows.length === 0) return ids
+    for (const { id } of rows) ids.add(id)
+  }
+}
+
+/** Returns what was moved of the rows that a charge or a new price may change too: one commit is one revision. */
+async function readMoved(
+  { em, organizationId }: UnitOfWork,
+  moved: Moved,
+  owing: Owing,
+  pending: readonly string[],
+): Promise<Set<object>> {
+  const orderIds = [...owing.orders.map(({ id }) => id), ...pending]
+  const ownIds = owing.ownInvoices.map(({ id }) => id)
+  if (orderIds.length + ownIds.length === 0) return new Set()
+  const orders = await em.find(Subscription, { organizationId, id: { $in: orderIds } })
+  const invoices = await em.find(Invoice, {
+    organizationId,
+    $or: [{ subscriptionId: { $in: orderIds } }, { id: { $in: ownIds } }],
+  })
+  const memoIds = [...(moved.get('credit_memos') ?? [])]
+  const memos = await em.find(CreditMemo, { organizationId, id: { $in: memoIds } })
+  return new Set([
+    ...orders.filter(({ id }) => moved.get('subscriptions')?.has(id)),
+    ...invoices.filter(({ id }) => moved.get('invoices')?.has(id)),
+    ...memos,
+  ])
 }

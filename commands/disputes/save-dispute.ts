@@ -16,7 +16,14 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { emitDisputeEvent, holdDisputedSale } from '../../events/dispute-events.ts'
 import { disputeEntry } from '../../events/timeline.ts'
 import { orderInstant } from '../orders/order-instant.ts'
-import { disputeInvoices, type LockedInvoice, lockInvoices, withApplied } from '../payments/apply-payment.ts'
+import {
+  advanceLocked,
+  disputeInvoices,
+  type LockedInvoice,
+  type LockedOwners,
+  lockOwners,
+  withApplied,
+} from '../payments/apply-payment.ts'
 import { recountDisputed } from '../payments/refund-sales.ts'
 import { references } from '../references.ts'
 
@@ -40,6 +47,7 @@ export async function createDispute(
   values: DisputeValues,
   report: DisputeReport | null = null,
 ): Promise<Dispute> {
+  const owners = await lockOwnersOf(unit, [values.transactionId])
   const { derived, transaction, websiteId } = await deriveDispute(unit, values)
   const dispute = unit.create(Dispute, {
     id,
@@ -47,7 +55,7 @@ export async function createDispute(
     resolvedTime: resolutionTime(values.status, null, unit.now),
     ...originOf(report),
   })
-  await markDisputed(unit, [transaction])
+  await markDisputed(unit, [transaction.id], owners)
   const cause = causeOf(report)
   await emitDisputeEvent(unit, dispute, 'dispute-created', { cause, sale: { transaction, websiteId } })
   unit.addTimelineEntry(disputeEntry(dispute, true, unit.now, cause))
@@ -68,15 +76,16 @@ export async function updateDispute(
   values: DisputeValues,
   report: DisputeReport | null = null,
 ): Promise<void> {
-  const { derived, transaction } = await deriveDispute(unit, values)
-  const resolvedTime = resolutionTime(values.status, dispute.resolvedTime ?? null, unit.now)
   const { transactionId: before, status } = dispute
+  const saleIds = [...new Set([values.transactionId, before])]
+  const owners = await lockOwnersOf(unit, saleIds)
+  const { derived } = await deriveDispute(unit, values)
+  const resolvedTime = resolutionTime(values.status, dispute.resolvedTime ?? null, unit.now)
   Object.assign(dispute, { ...derived, resolvedTime, ...(report === null ? {} : originOf(report)) })
   if (values.status !== status) {
     unit.addTimelineEntry(disputeEntry(dispute, false, unit.now, causeOf(report)))
   }
-  const earlier = before === transaction.id ? [] : await salesOf(unit, before)
-  await markDisputed(unit, [transaction, ...earlier])
+  await markDisputed(unit, saleIds, owners)
 }
 
 export interface DisputeReport {
@@ -91,23 +100,28 @@ function causeOf(report: DisputeReport | null): 'api' | 'payment' {
   return report === null ? 'api' : 'payment'
 }
 
-type SaleOfDispute = Pick<Transaction, 'id' | 'invoiceIds'>
-
-async function salesOf({ em, organizationId }: UnitOfWork, id: string): Promise<SaleOfDispute[]> {
-  return await em.find(Transaction, { organizationId, id }, { fields: ['id', 'invoiceIds'] })
+/** Locks what sales paid, or were to pay: it comes before the customer that `deriveDispute` holds (docs/adr/0035). */
+async function lockOwnersOf(unit: UnitOfWork, saleIds: readonly string[]): Promise<LockedOwners> {
+  const { em, organizationId } = unit
+  const ids = { organizationId, id: { $in: [...saleIds] } }
+  const sales = await em.find(Transaction, ids, { fields: ['id', 'invoiceIds'] })
+  return await lockOwners(unit, [...new Set(sales.flatMap(({ invoiceIds }) => invoiceIds))])
 }
 
 /**
- * Locks orders of unpaid invoices too, and the sales after them: a concurrent result of a sale, or its application to another
- * invoice, finds the dispute or is found by it. What the sales owe is counted anew.
+ * Locks the sales after what they paid: a concurrent result of a sale, or its application to another invoice, finds the
+ * dispute or is found by it. What the sales owe is counted anew.
  */
-async function markDisputed(unit: UnitOfWork, sales: readonly SaleOfDispute[]): Promise<void> {
+async function markDisputed(
+  unit: UnitOfWork,
+  saleIds: readonly string[],
+  owners: LockedOwners,
+): Promise<void> {
   const { em, organizationId } = unit
   const instantOf = (row: Subscription) => orderInstant(unit, row)
-  const knownIds = [...new Set(sales.flatMap(({ invoiceIds }) => invoiceIds))]
-  let lockedInvoices: readonly LockedInvoice[] = await lockInvoices(unit, knownIds, instantOf)
+  let lockedInvoices: readonly LockedInvoice[] = await advanceLocked(unit, owners, instantOf)
   const locked: Transaction[] = []
-  for (const id of [...new Set(sales.map((sale) => sale.id))].sort()) {
+  for (const id of saleIds.toSorted()) {
     const sale = await lockRow(unit, Transaction, id)
     if (sale !== null) locked.push(sale)
   }
@@ -152,7 +166,8 @@ export async function advanceDispute(
   dispute.status = 'lost'
   dispute.resolvedTime = resolutionTime(dispute.status, null, time)
   raiseRevision(dispute, unit)
-  await markDisputed(unit, await salesOf(unit, dispute.transactionId))
+  const saleIds = [dispute.transactionId]
+  await markDisputed(unit, saleIds, await lockOwnersOf(unit, saleIds))
   await emitDisputeEvent(unit, dispute, 'dispute-modified', { time, cause: 'deadline' })
   unit.addTimelineEntry(disputeEntry(dispute, false, time, 'deadline'))
   return null

@@ -11,6 +11,7 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { readChargeTerms, UNCHARGED } from '../orders/choose-instrument.ts'
 import { lockCredit, writeCredit } from '../orders/credit.ts'
 import { eventTime } from '../orders/event-time.ts'
+import type { Loading } from '../orders/load-order.ts'
 import type { TaxedOrder } from '../orders/order-taxes.ts'
 import { creditOfMemo, invoiceOf } from '../orders/rows-to-order.ts'
 import { refundUndelivered } from '../payments/refund-sales.ts'
@@ -33,6 +34,7 @@ export async function loadOwnInvoice(
   unit: UnitOfWork,
   row: Invoice,
   instant: number,
+  { changedRows = new Set() }: Pick<Loading, 'changedRows'> = {},
 ): Promise<OwnInvoiceRecord> {
   const { id, customerId, currency, createdTime } = row
   const autopay = row.chargeTime != null || row.declinedTime != null || row.charge?.isOwn === true
@@ -53,7 +55,7 @@ export async function loadOwnInvoice(
     charging,
     creditMemos: new Map(memos.map((memo) => [memo.id, memo])),
     toRefund: new Set(),
-    changedRows: new Set(),
+    changedRows,
   }
 }
 

@@ -33,10 +33,11 @@ export async function changeSubscriptionItems(
   { items: given, prorated, renewalPolicy }: GivenItemsChange,
 ): Promise<readonly InvoiceLine[]> {
   const instant = orderInstant(unit, row)
-  const record = await advanceForCommand(unit, row, instant)
   const { customerId, websiteId, orderType, startTime, shipping = null } = row
-  const found = references(unit)
+  // It holds the customer, which comes before the credit memos of the record.
   const named = await readForOrder(unit, { customerId, websiteId, paymentInstrumentId: null, items: given })
+  const record = await advanceForCommand(unit, row, instant)
+  const found = references(unit)
   const items = await pricedItems(named.plans, found, given, row.items)
   const terms = {
     orderType,

@@ -13,6 +13,7 @@ import {
 import { advanceForCommand, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
 import type { ChargeTerms } from './choose-instrument.ts'
+import type { Loading } from './load-order.ts'
 import { orderInstant } from './order-instant.ts'
 
 /** Locks the customer's owing orders, then own invoices. It comes before the lock of the customer, as in all commands. */
@@ -51,10 +52,15 @@ export async function lockFreeOwing(unit: UnitOfWork, customerId: string): Promi
 }
 
 /** As `chargeOpenInvoices`, for what was locked before its customer or the customer's default changed. */
-export async function chargeOwing(unit: UnitOfWork, owing: Owing, instrumentId: string): Promise<void> {
+export async function chargeOwing(
+  unit: UnitOfWork,
+  owing: Owing,
+  instrumentId: string,
+  loading: Pick<Loading, 'changedRows'> = {},
+): Promise<void> {
   for (const row of await found(unit, Subscription, owing.orders)) {
     const instant = orderInstant(unit, row)
-    const record = await advanceForCommand(unit, row, instant)
+    const record = await advanceForCommand(unit, row, instant, loading)
     const charge = chargeBy(instrumentId, record.charging)
     if (charge === null) continue
     applyTransitions(unit, record, [charge(record.order, instant)])
@@ -63,7 +69,7 @@ export async function chargeOwing(unit: UnitOfWork, owing: Owing, instrumentId: 
   }
   for (const row of await found(unit, Invoice, owing.ownInvoices)) {
     const instant = unit.now.getTime()
-    const record = await loadOwnInvoice(unit, row, instant)
+    const record = await loadOwnInvoice(unit, row, instant, loading)
     const charge = chargeBy(instrumentId, record.charging)
     if (charge === null) continue
     advanceOwnInvoice(unit, record, instant - 1)

@@ -18,6 +18,8 @@ export interface Loading {
   readonly unreadable?: (row: Subscription, error: unknown) => void
   /** Invoices that a payment, refund or dispute concerns. */
   readonly invoiceIds?: readonly string[]
+  /** Rows whose revision this commit has raised already. */
+  readonly changedRows?: Set<object>
 }
 
 export async function loadOrder(
@@ -40,7 +42,7 @@ export async function loadOrders(
   unit: UnitOfWork,
   rows: readonly Subscription[],
   instant: number,
-  { invoiceIds = [], unreadable }: Loading = {},
+  { invoiceIds = [], unreadable, changedRows = new Set() }: Loading = {},
 ): Promise<OrderRecord[]> {
   const { em, organizationId } = unit
   const ofThem = { organizationId, subscriptionId: { $in: rows.map(({ id }) => id) } }
@@ -86,7 +88,6 @@ export async function loadOrders(
     rows.flatMap((row) => neededOf(row).map(({ id }) => id)),
   )
   const credit = await lockCredit(unit, rows, rows.flatMap(neededOf))
-  const changedRows = new Set<object>()
   const recordOf = (row: Subscription): OrderRecord => {
     const { redeemed, coupons } = couponsOf.get(row.id) ?? NO_COUPONS
     const its = {

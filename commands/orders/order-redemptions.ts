@@ -15,6 +15,7 @@ import { references } from '../references.ts'
 import { advanceForCommand, lockSubscription, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
 import { eventTime } from './event-time.ts'
+import type { Loading } from './load-order.ts'
 import { orderInstant } from './order-instant.ts'
 import { draftIds } from './order-record.ts'
 import { orderTerms } from './rows-to-order.ts'
@@ -112,9 +113,9 @@ async function redeemForCustomer(
   { couponId, customerId, additionalRestrictions }: NewRedemption,
   named: readonly NamedOrder[],
 ): Promise<CouponRedemption> {
-  const pending = await lockPendingOrders(unit, customerId)
   const found = references(unit)
-  await found.required(Customer, 'customerId', customerId)
+  const { customer, pending } = await holdWithPendingOrders(unit, customerId)
+  if (customer === null) found.missing(Customer, 'customerId')
   for (const { orderId, field } of named) {
     const order = await found.required(Subscription, field, orderId)
     if (order !== null && order.customerId !== customerId)
@@ -139,7 +140,7 @@ export async function cancelRedemption(unit: UnitOfWork, id: string): Promise<Co
   const known = await em.findOne(CouponRedemption, { organizationId, id })
   if (known === null) return null
   const order = known.subscriptionId == null ? null : await lockSubscription(unit, known.subscriptionId)
-  const pending = order === null ? await lockPendingOrders(unit, known.customerId) : []
+  const pending = order === null ? await lockPendingOrdersOf(unit, known) : []
   const redemption = await lockRow(unit, CouponRedemption, id)
   if (redemption === null) return null
   if (redemption.canceledTime != null) throw new ConflictError('The redemption is canceled already.')
@@ -213,6 +214,39 @@ async function updateCoupons(
   return made
 }
 
+/** Locks the orders whose drafts a redemption for all orders may discount, also where a merge gives it to another customer. */
+async function lockPendingOrdersOf(unit: UnitOfWork, known: CouponRedemption): Promise<readonly string[]> {
+  const { em, organizationId } = unit
+  for (let owner: string | undefined = known.customerId; owner !== undefined; ) {
+    const { customer, pending } = await holdWithPendingOrders(unit, owner)
+    if (customer !== null) return pending
+    const gone: string = owner
+    const redemption = await em.findOne(CouponRedemption, { organizationId, id: known.id }, { refresh: true })
+    owner = redemption?.customerId === gone ? undefined : redemption?.customerId
+  }
+  return []
+}
+
+/**
+ * Locks a customer's pending orders, as orders come before their customer, and holds the customer: from then on no merge brings or
+ * takes any. Those that one brought meanwhile are locked last.
+ */
+async function holdWithPendingOrders(
+  unit: UnitOfWork,
+  customerId: string,
+): Promise<{ readonly customer: Customer | null; readonly pending: readonly string[] }> {
+  await lockPendingOrders(unit, customerId)
+  const customer = await references(unit).optional(Customer, 'customerId', customerId)
+  return { customer, pending: await lockPendingOrders(unit, customerId) }
+}
+
+/** Locks the pending orders of a held customer, if redemptions for all of its orders discount them. */
+export async function lockDiscounted(unit: UnitOfWork, customerId: string): Promise<readonly string[]> {
+  const { em, organizationId } = unit
+  const forAll = { organizationId, customerId, subscriptionId: null, canceledTime: null }
+  return (await em.count(CouponRedemption, forAll)) === 0 ? [] : await lockPendingOrders(unit, customerId)
+}
+
 /** Orders are locked before coupons. */
 async function lockPendingOrders(
   { em, organizationId }: UnitOfWork,
@@ -229,13 +263,17 @@ async function lockPendingOrders(
 }
 
 /** Prices the drafts of locked orders anew; issued invoices stay. */
-async function repriceDrafts(unit: UnitOfWork, orderIds: readonly string[]): Promise<void> {
+export async function repriceDrafts(
+  unit: UnitOfWork,
+  orderIds: readonly string[],
+  loading: Pick<Loading, 'changedRows'> = {},
+): Promise<void> {
   await unit.em.flush()
   for (const orderId of orderIds) {
     const row = await lockSubscription(unit, orderId)
     if (row === null) continue
     const instant = orderInstant(unit, row)
-    const record = await advanceForCommand(unit, row, instant)
+    const record = await advanceForCommand(unit, row, instant, loading)
     const { order } = record
     if (!order.invoices.some(({ type, status }) => type === 'initial' && status === 'draft')) continue
     const terms = orderTerms(row, record.charging, record.redeemed)

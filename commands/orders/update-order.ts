@@ -57,6 +57,8 @@ export async function updateSubscription(
   given: SubscriptionChange,
 ): Promise<void> {
   const instant = orderInstant(unit, row)
+  // It holds the customer, which comes before the credit memos of the record.
+  const named = sameItems(row, given) ? null : await readForOrder(unit, given)
   const record = await advanceForCommand(unit, row, instant)
   const before = changeableFields(row)
   const found = references(unit)
@@ -64,9 +66,7 @@ export async function updateSubscription(
   if (paymentInstrumentId !== (row.paymentInstrumentId ?? null)) {
     await ownInstrument(found, 'paymentInstrumentId', paymentInstrumentId, customerId)
   }
-  const items = sameItems(row, given)
-    ? row.items
-    : await pricedItems((await readForOrder(unit, given)).plans, found, given.items, row.items)
+  const items = named === null ? row.items : await pricedItems(named.plans, found, given.items, row.items)
   const values = {
     items,
     currency: items[0]?.priced.currency ?? row.currency,

@@ -36,6 +36,14 @@ export interface LockedInvoice {
   readonly instant: number
 }
 
+/** The invoices that exist, and the rows that protect them, locked. */
+export interface LockedOwners {
+  readonly invoiceIds: readonly string[]
+  readonly found: readonly Invoice[]
+  readonly orders: readonly Subscription[]
+  readonly own: readonly Invoice[]
+}
+
 /**
  * Returns the existing invoices in the given order. Locks their orders by id, then own invoices by id, before
  * any transaction's row, and advances these to the instant.
@@ -45,7 +53,12 @@ export async function lockInvoices(
   invoiceIds: readonly string[],
   instantOf: (row: Subscription) => number,
 ): Promise<LockedInvoice[]> {
-  if (invoiceIds.length === 0) return []
+  return await advanceLocked(unit, await lockOwners(unit, invoiceIds), instantOf)
+}
+
+/** The first half of `lockInvoices`, for a command that holds a customer: it comes before the credit memos of the second half. */
+export async function lockOwners(unit: UnitOfWork, invoiceIds: readonly string[]): Promise<LockedOwners> {
+  if (invoiceIds.length === 0) return { invoiceIds, found: [], orders: [], own: [] }
   const { em, organizationId } = unit
   const found = await em.find(Invoice, { organizationId, id: { $in: [...invoiceIds] } })
   const orders: Subscription[] = []
@@ -59,6 +72,15 @@ export async function lockInvoices(
     const row = await lockRow(unit, Invoice, id)
     if (row !== null) own.push(row)
   }
+  return { invoiceIds, found, orders, own }
+}
+
+/** The second half of `lockInvoices`. */
+export async function advanceLocked(
+  unit: UnitOfWork,
+  { invoiceIds, found, orders, own }: LockedOwners,
+  instantOf: (row: Subscription) => number,
+): Promise<LockedInvoice[]> {
   const invoices = new Map<string, LockedInvoice>()
   const records: LockedInvoice['record'][] = []
   for (const order of orders) {

@@ -1,17 +1,14 @@
 /** The last step of a payment (decisions 6.5): records the gateway's result, unless one is recorded already. */
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { splitReference } from '../../billing/gateway-references.ts'
 import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/inquiry-schedule.ts'
-import { isOpen } from '../../billing/invoices.ts'
-import { approvalIsOverdue, statusOf, takesMoney } from '../../billing/transactions.ts'
+import { statusOf, takesMoney } from '../../billing/transactions.ts'
 import { raiseRevision } from '../../db/change-row.ts'
-import { CreditMemo, Invoice, type Subscription, Transaction } from '../../db/entities/index.ts'
+import { CreditMemo, type Subscription, Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { refundedEntries, transactionEntries } from '../../events/timeline.ts'
 import { transactionEvent } from '../../events/transaction-events.ts'
-import type { MovementOutcome, PendingMovement } from '../../gateways/movement.ts'
-import type { Movement } from '../../gateways/port.ts'
+import type { MovementOutcome } from '../../gateways/movement.ts'
 import { retakeRefund, returnRefund } from '../credit-memos/refund-credit-memo.ts'
 import { orderInstant } from '../orders/order-instant.ts'
 import {
@@ -26,89 +23,10 @@ import {
 } from './apply-payment.ts'
 import { endAuthorization } from './capture-authorization.ts'
 import { uncountCharge } from './gateway-routes.ts'
+import { chargedAt, isOfExpiredCard } from './pending-movement.ts'
 import { attributeForeignRefunds } from './record-foreign-refund.ts'
 import { recordRefund } from './refund-sales.ts'
 import { readScope } from './transaction-scope.ts'
-
-/** Returns null when it is not pending. At `instant` a customer's time to approve may have ended; null: no end. */
-export async function pendingMovement(
-  em: EntityManager,
-  organizationId: string,
-  id: string,
-  instant: number | null = null,
-): Promise<{ readonly transaction: Transaction; readonly pending: PendingMovement } | null> {
-  const transaction = await em.findOne(Transaction, { organizationId, id }, { refresh: true })
-  if (transaction?.status !== 'pending' || transaction.requestId == null) return null
-  const { invoiceIds, result } = transaction
-  const pending = {
-    movement: await movementOf(em, transaction, transaction.requestId),
-    since: transaction.createdTime.getTime(),
-    isUnknown: result === 'unknown',
-    isRefused: isOfExpiredCard(transaction),
-    isWanted: await areOpen(em, organizationId, invoiceIds),
-    isStillWanted: () => areOpen(em, organizationId, invoiceIds),
-    isOverdue: instant !== null && approvalIsOverdue(chargedAt(transaction), instant),
-  }
-  return { transaction, pending }
-}
-
-/** Only the charge of an expired card has a decline class before its result. */
-function isOfExpiredCard({ result, declineClass }: Transaction): boolean {
-  return result == null && declineClass != null
-}
-
-export async function movementOf(
-  em: EntityManager,
-  transaction: Transaction,
-  requestId: string,
-): Promise<Movement> {
-  const { organizationId, amount, currency, gatewayReference } = transaction
-  const shared = { organizationId, requestId, amount, currency, reference: gatewayReference ?? '' }
-  const { type } = transaction
-  if (type === 'sale' || type === 'authorize') {
-    const isOffSession = transaction.subscriptionId != null || transaction.isMerchantInitiated
-    const customer = isOffSession ? null : { returnUrl: transaction.redirectUrl ?? null }
-    return { kind: type === 'sale' ? 'charge' : 'authorize', charge: { ...shared, customer } }
-  }
-  const parent = await em.findOneOrFail(Transaction, {
-    organizationId,
-    id: transaction.parentTransactionId ?? '',
-  })
-  if (type === 'capture' || type === 'void') {
-    const request = {
-      ...shared,
-      authorizationRequestId: parent.requestId ?? '',
-      authorizationId: parent.gatewayTransactionId ?? null,
-    }
-    return type === 'capture' ? { kind: type, capture: request } : { kind: type, release: request }
-  }
-  const refund = {
-    ...shared,
-    reference: parent.gatewayReference ?? '',
-    chargeRequestId: parent.requestId ?? '',
-    chargeId: parent.gatewayTransactionId ?? null,
-  }
-  return { kind: 'refund', refund }
-}
-
-async function areOpen(
-  em: EntityManager,
-  organizationId: string,
-  invoiceIds: readonly string[],
-): Promise<boolean> {
-  if (invoiceIds.length === 0) return true
-  const found = await em.find(
-    Invoice,
-    { organizationId, id: { $in: [...invoiceIds] } },
-    { fields: ['status'], disableIdentityMap: true },
-  )
-  return found.every(isOpen)
-}
-
-/** On the clock of the order that charges, else in real time. */
-export function chargedAt({ chargedTime, createdTime }: Transaction): number {
-  return (chargedTime ?? createdTime).getTime()
-}
 
 /**
  * Records an outcome of a pending transaction, emits its events, and applies it to the invoices. `unknown`
@@ -119,9 +37,45 @@ export function chargedAt({ chargedTime, createdTime }: Transaction): number {
 export async function recordResult(
   unit: UnitOfWork,
   id: string,
-  { result, raw, id: gatewayId, decline, approvalUrl = null, expiryTime = null, heldBy }: MovementOutcome,
+  outcome: MovementOutcome,
   instant: number,
 ): Promise<number | null> {
+  const { result } = outcome
+  const locked = await lockForResult(unit, id, result, instant)
+  if (locked === null) return null
+  if (result === 'unknown') return await leavePending(unit, locked, outcome, instant)
+  await conclude(unit, locked, { ...outcome, result })
+  return null
+}
+
+interface KnownOutcome extends MovementOutcome {
+  readonly result: Exclude<MovementOutcome['result'], 'unknown'>
+}
+
+/** What a result may change, locked. */
+interface LockedTransaction {
+  readonly transaction: Transaction
+  /** Of a refund: those that its sale paid. */
+  readonly invoices: readonly LockedInvoice[]
+  /** The sale of a refund. */
+  readonly refunded: Transaction | null
+  /** The authorization of a capture or void. */
+  readonly authorization: Transaction | null
+  /** The credit memo that a refund pays back. */
+  readonly memo: CreditMemo | null
+  /** When the result counts, in milliseconds. */
+  readonly at: number
+  /** When its events occur. */
+  readonly time: Date
+}
+
+/** Locks invoices, credit memo, parent and transaction, in this order. Null: the result is not accepted. */
+async function lockForResult(
+  unit: UnitOfWork,
+  id: string,
+  result: MovementOutcome['result'],
+  instant: number,
+): Promise<LockedTransaction | null> {
   const { em, organizationId } = unit
   const found = await em.findOne(Transaction, { organizationId, id }, { refresh: true })
   if (found === null || !accepts(found, result)) return null
@@ -139,92 +93,152 @@ export async function recordResult(
   if (transaction === null || !accepts(transaction, result)) return null
   const invoices = refunded === null ? locked : await withApplied(unit, refunded, locked, instantOf)
   const time = new Date(invoices[0]?.instant ?? at)
+  return { transaction, invoices, refunded, authorization, memo, at, time }
+}
+
+/** Nobody knows the outcome yet. Returns when to ask next; null: never. */
+async function leavePending(
+  unit: UnitOfWork,
+  { transaction, invoices, at, time }: LockedTransaction,
+  outcome: MovementOutcome,
+  instant: number,
+): Promise<number | null> {
   const charged = chargedAt(transaction)
-  const next = result === 'unknown' ? nextInquiry(charged, instant) : null
-  const wasUnknown = transaction.result === 'unknown'
-  const wasOver = transaction.status !== 'pending'
-  const isRefused = isOfExpiredCard(transaction)
-  const wasAsked = transaction.approvalUrl != null
-  const isAsked = result === 'unknown' && approvalUrl !== null && !wasAsked
-  const timesOut =
-    result === 'unknown' && transaction.timeoutTime == null && instant >= charged + CHARGE_TIMEOUT
-  const isOwn = transaction.subscriptionId != null
+  const next = nextInquiry(charged, instant)
   const isMoved = next !== (transaction.nextInquiryTime?.getTime() ?? null)
   transaction.nextInquiryTime = next === null ? null : new Date(next)
-  if (isOwn && result === 'unknown' && (!wasUnknown || !timesOut)) {
+  const isFirst = transaction.result !== 'unknown'
+  const timesOut = transaction.timeoutTime == null && instant >= charged + CHARGE_TIMEOUT
+  const { approvalUrl = null } = outcome
+  const isAsked = approvalUrl !== null && transaction.approvalUrl == null
+  const isOwn = transaction.subscriptionId != null
+  if (isOwn && (isFirst || !timesOut))
     await suspendInvoices(unit, transaction, invoices, { timesOut: false, askTime: next })
-  }
-  if (wasUnknown && result === 'unknown' && !timesOut && !isAsked) {
+  if (!isFirst && !timesOut && !isAsked) {
     if (isMoved) raiseRevision(transaction, unit)
     return next
   }
-
-  transaction.result = result
-  transaction.rawResponse = raw
-  transaction.gatewayTransactionId = gatewayId ?? transaction.gatewayTransactionId ?? null
-  transaction.declineClass = decline ?? null
+  writeResult(transaction, outcome)
   if (isAsked) transaction.approvalUrl = approvalUrl
-  if (heldBy !== undefined && result !== 'unknown') {
-    transaction.gatewayReference = heldBy.reference
-    transaction.gateway = heldBy.gatewayName
-  }
-  if (result !== 'unknown') {
-    transaction.status = statusOf(result, transaction.amount, '0')
-    transaction.processedTime = unit.now
-  }
-  if (transaction.type === 'authorize' && result === 'approved') {
-    transaction.status = 'waiting-capture'
-    transaction.authorizationExpiryTime = expiryTime === null ? null : new Date(expiryTime)
-  }
   if (timesOut) transaction.timeoutTime = new Date(at)
   raiseRevision(transaction, unit)
-  const { websiteId } = await readScope(unit, invoices, transaction)
-  const emit = (type: Parameters<typeof transactionEvent>[1]) =>
-    unit.emit(transactionEvent(transaction, type, unit, time, websiteId))
-  if (timesOut) emit('transaction-timeout-resolved')
-  if (wasAsked && !wasOver && (result === 'approved' || result === 'declined'))
-    emit('offsite-payment-completed')
-  if (result === 'approved') emit('transaction-processed')
-  else if (result !== 'unknown') emit('transaction-declined')
-  const type = timesOut
-    ? 'transaction-timeout-resolved'
-    : isAsked
-      ? 'transaction-waiting-approval'
-      : ENTRIES[result]
-  for (const entry of [
-    ...transactionEntries(transaction, type, time),
-    ...(refunded !== null && result === 'approved' ? refundedEntries(refunded, transaction, time) : []),
-  ]) {
-    unit.addTimelineEntry(entry)
+  if (timesOut) {
+    const { websiteId } = await readScope(unit, invoices, transaction)
+    unit.emit(transactionEvent(transaction, 'transaction-timeout-resolved', unit, time, websiteId))
   }
+  const asked = isAsked ? 'transaction-waiting-approval' : 'transaction-waiting-gateway'
+  const type = timesOut ? 'transaction-timeout-resolved' : asked
+  for (const entry of transactionEntries(transaction, type, time)) unit.addTimelineEntry(entry)
   if (timesOut && isOwn) await suspendInvoices(unit, transaction, invoices, { timesOut, askTime: next })
-  if (result === 'unknown' && !wasUnknown && !isOwn && next !== null) {
-    unit.startWorkflow('transaction', id, {
+  if (isFirst && !isOwn && next !== null) {
+    unit.startWorkflow('transaction', transaction.id, {
       dueBy: new Date(next),
       attributes: { status: 'unknown', customerId: transaction.customerId },
     })
   }
-  if (authorization !== null && result === 'approved') {
-    endAuthorization(unit, authorization, transaction.type === 'void' ? 'voided' : 'completed', time)
-  }
-  if (refunded !== null) {
-    if (result === 'approved') await refundInvoices(unit, transaction, invoices)
-    else if (result !== 'unknown') await attributeForeignRefunds(unit, refunded, invoices)
-    if (result !== 'unknown') await recordRefund(unit, refunded, result === 'approved')
-    if (memo !== null && result !== 'approved' && result !== 'unknown')
-      await returnRefund(unit, memo, transaction)
-    else if (memo !== null && wasOver) await retakeRefund(unit, memo, transaction)
-  } else if (wasOver) await payInvoices(unit, transaction, invoices.filter(isUncharged))
-  else if (result === 'approved') await payInvoices(unit, transaction, invoices)
-  else if (result === 'declined' || result === 'abandoned') {
-    // Retries with an expired card cost no request, and its new date may be entered.
-    // A declined capture says nothing of the card.
-    const isOfCard = !isRefused && authorization === null
-    await declineInvoices(unit, transaction, invoices, isOfCard ? (decline ?? null) : null)
-  } else if (result === 'canceled') await cancelCharges(unit, transaction, invoices)
-  // Last, since other charges of its account wait for the row of the limit.
-  if (result !== 'approved' && result !== 'unknown') await uncount(unit, transaction)
   return next
+}
+
+/** Records the outcome that counts, and applies it. */
+async function conclude(unit: UnitOfWork, locked: LockedTransaction, outcome: KnownOutcome): Promise<void> {
+  const { transaction, refunded } = locked
+  const wasOver = transaction.status !== 'pending'
+  const isCompleted = transaction.approvalUrl != null && !wasOver
+  const isRefused = isOfExpiredCard(transaction)
+  transaction.nextInquiryTime = null
+  writeResult(transaction, outcome)
+  writeConclusion(unit, transaction, outcome)
+  raiseRevision(transaction, unit)
+  await emitResult(unit, locked, outcome.result, isCompleted)
+  if (refunded === null) await applyResult(unit, locked, outcome, { wasOver, isRefused })
+  else await applyRefund(unit, locked, refunded, outcome.result, wasOver)
+  // Last, since other charges of its account wait for the row of the limit.
+  if (outcome.result !== 'approved') await uncount(unit, transaction)
+}
+
+function writeResult(transaction: Transaction, { result, raw, id, decline }: MovementOutcome): void {
+  transaction.result = result
+  transaction.rawResponse = raw
+  transaction.gatewayTransactionId = id ?? transaction.gatewayTransactionId ?? null
+  transaction.declineClass = decline ?? null
+}
+
+/** Writes what ends with a known result. */
+function writeConclusion(
+  { now }: UnitOfWork,
+  transaction: Transaction,
+  { result, expiryTime = null, heldBy }: KnownOutcome,
+): void {
+  if (heldBy !== undefined) {
+    transaction.gatewayReference = heldBy.reference
+    transaction.gateway = heldBy.gatewayName
+  }
+  transaction.status = statusOf(result, transaction.amount, '0')
+  transaction.processedTime = now
+  if (transaction.type === 'authorize' && result === 'approved') {
+    transaction.status = 'waiting-capture'
+    transaction.authorizationExpiryTime = expiryTime === null ? null : new Date(expiryTime)
+  }
+}
+
+/** `isCompleted`: the customer was asked to approve it, and has. */
+async function emitResult(
+  unit: UnitOfWork,
+  { transaction, invoices, refunded, time }: LockedTransaction,
+  result: KnownOutcome['result'],
+  isCompleted: boolean,
+): Promise<void> {
+  const { websiteId } = await readScope(unit, invoices, transaction)
+  const emit = (type: Parameters<typeof transactionEvent>[1]) =>
+    unit.emit(transactionEvent(transaction, type, unit, time, websiteId))
+  if (isCompleted && (result === 'approved' || result === 'declined')) emit('offsite-payment-completed')
+  emit(result === 'approved' ? 'transaction-processed' : 'transaction-declined')
+  for (const entry of transactionEntries(transaction, ENTRIES[result], time)) unit.addTimelineEntry(entry)
+  if (refunded === null || result !== 'approved') return
+  for (const entry of refundedEntries(refunded, transaction, time)) unit.addTimelineEntry(entry)
+}
+
+/** Applies a refund's result to the invoices that its sale paid, the sale and the credit memo. */
+async function applyRefund(
+  unit: UnitOfWork,
+  { transaction, invoices, memo }: LockedTransaction,
+  sale: Transaction,
+  result: KnownOutcome['result'],
+  wasOver: boolean,
+): Promise<void> {
+  const hasMoved = result === 'approved'
+  if (hasMoved) await refundInvoices(unit, transaction, invoices)
+  else await attributeForeignRefunds(unit, sale, invoices)
+  await recordRefund(unit, sale, hasMoved)
+  if (memo === null) return
+  if (!hasMoved) await returnRefund(unit, memo, transaction)
+  else if (wasOver) await retakeRefund(unit, memo, transaction)
+}
+
+/** Applies the result of a sale, authorization, capture or void to the invoices and to its authorization. */
+async function applyResult(
+  unit: UnitOfWork,
+  { transaction, invoices, authorization, time }: LockedTransaction,
+  { result, decline = null }: KnownOutcome,
+  { wasOver, isRefused }: { readonly wasOver: boolean; readonly isRefused: boolean },
+): Promise<void> {
+  if (authorization !== null && result === 'approved')
+    endAuthorization(unit, authorization, transaction.type === 'void' ? 'voided' : 'completed', time)
+  // What was approved late leaves invoices that are charged anew to that charge.
+  if (wasOver) return await payInvoices(unit, transaction, invoices.filter(isUncharged))
+  switch (result) {
+    case 'approved':
+      return await payInvoices(unit, transaction, invoices)
+    case 'canceled':
+      return await cancelCharges(unit, transaction, invoices)
+    case 'declined':
+    case 'abandoned': {
+      // Retries with an expired card cost no request, and its new date may be entered.
+      // A declined capture says nothing of the card.
+      const isOfCard = !isRefused && authorization === null
+      return await declineInvoices(unit, transaction, invoices, isOfCard ? decline : null)
+    }
+  }
 }
 
 const ENTRIES = {
@@ -232,7 +246,6 @@ const ENTRIES = {
   declined: 'transaction-declined',
   canceled: 'transaction-canceled',
   abandoned: 'transaction-abandoned',
-  unknown: 'transaction-waiting-gateway',
 } as const
 
 /**

@@ -22,9 +22,11 @@ import { orderInstant } from '../orders/order-instant.ts'
 import { type OrderRisk, orderRisk } from '../orders/order-risk.ts'
 import { type References, references } from '../references.ts'
 import {
+  advanceLocked,
   applyToInvoices,
   type LockedInvoice,
   lockInvoices,
+  lockOwners,
   payInvoices,
   refundInvoices,
   withApplied,
@@ -108,9 +110,10 @@ export async function startSale(
   sale: Sale,
 ): Promise<Transaction> {
   const found = references(unit)
-  // Lock order: orders before what they refer to.
-  const invoices = await lockInvoices(unit, sale.invoiceIds, (row) => orderInstant(unit, row))
+  // Lock order: orders before what they refer to, the customer before credit memos.
+  const owners = await lockOwners(unit, sale.invoiceIds)
   const customer = await found.required(Customer, 'customerId', sale.customerId)
+  const invoices = await advanceLocked(unit, owners, (row) => orderInstant(unit, row))
   await found.optional(Website, 'websiteId', sale.websiteId ?? null)
   const problem = amountProblem(sale.amount, sale.currency)
   if (problem !== null) found.fail('amount', problem.code, problem.message)

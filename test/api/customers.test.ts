@@ -455,8 +455,17 @@ describe('customers', () => {
       const payer = ofTarget ? target : duplicate
       await merchant.api.put(`customers/${payer}`, { defaultPaymentInstrumentId: await instrument(payer) })
       expect(await scheduled()).toEqual(Array(2).fill(['unpaid', false]))
+      const revisions = async () => {
+        const paths = [path, `invoices/${order.initialInvoiceId}`, `invoices/${ownInvoice.id}`]
+        const found = await Promise.all(paths.map((one) => merchant.api.get<Body>(one)))
+        return found.map(({ body }) => Number(body.revision))
+      }
+      const before = await revisions()
       expect((await merge(duplicate, target)).status).toBe(204)
       expect(await scheduled()).toEqual(Array(2).fill(['unpaid', true]))
+      const rises = (await revisions()).map((revision, index) => revision - (before[index] ?? 0))
+      // What the target owes is charged, and not moved: the order itself shows nothing else.
+      expect(rises).toEqual(ofDuplicate ? [0, 1, 1] : [1, 1, 1])
     })
 
     test('into itself or into nobody: 422, and nothing moves; a customer that is not there: 404', async () => {

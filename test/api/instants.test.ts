@@ -131,6 +131,90 @@ describe('an instant', () => {
     expect(response).toMatchObject({ status: 201, body: { postedTime: '2026-01-15T00:00:00.000Z' } })
   })
 
+  describe('of a record that comes back without its milliseconds is no change:', () => {
+    const cut = <T>(body: T): T => JSON.parse(JSON.stringify(body).replaceAll('.123Z"', 'Z"'))
+    const isSame = async (path: string) => {
+      const { body } = await merchant.api.get(path)
+      expect(JSON.stringify(body)).toContain('.123Z"')
+      const response = await merchant.api.put(path, cut(body))
+      expect({ status: response.status, body: response.body }).toEqual({ status: 200, body })
+    }
+
+    test('of a dispute', async () => {
+      const times = { postedTime: '2026-01-31T00:00:00.123Z', deadlineTime: '2090-01-31T00:00:00.123Z' }
+      const { body } = await merchant.api.post('disputes', disputeBody(transactionId, times))
+      await isSame(`disputes/${body.id}`)
+    })
+
+    test('of a coupon and its restriction, also as its expiration', async () => {
+      const { body } = await merchant.api.post('coupons', {
+        discount: { type: 'percent', value: 10 },
+        restrictions: [
+          { type: 'total-redemptions', quantity: 3 },
+          { type: 'paid-by-time', time: '2090-01-31T00:00:00.123Z' },
+        ],
+        issuedTime: '2026-01-31T00:00:00.123Z',
+        expiredTime: '2090-01-31T00:00:00.123Z',
+      })
+      const path = `coupons/${body.id}`
+      await isSame(path)
+      const expired = await merchant.api.post(`${path}/expiration`, { expiredTime: '2090-01-31T00:00:00Z' })
+      expect(expired.body).toMatchObject({ expiredTime: '2090-01-31T00:00:00.123Z', revision: 1 })
+    })
+
+    test('of a tax location', async () => {
+      const { api } = await catalogue(service)
+      const { body } = await api.get('')
+      const settings = {
+        ...(body.settings as object),
+        taxLocations: [
+          { country: 'DE', rate: 19 },
+          { country: 'DE', rate: 20, startTime: '2090-01-31T00:00:00.123Z' },
+        ],
+      }
+      const set = await api.put('', { ...body, settings })
+      expect(set.status).toBe(200)
+      expect(JSON.stringify(set.body)).toContain('.123Z"')
+      const again = await api.put('', cut(set.body))
+      expect({ status: again.status, body: again.body }).toEqual({ status: 200, body: set.body })
+    })
+
+    // Whoever gives a resource an instant that callers can change has to show here, or in a test of its own, that it comes back.
+    test('of every other, by the tests of the resource', () => {
+      const known = ROUTES.filter(({ method, takesBody }) => takesBody && method === 'PUT').flatMap((route) =>
+        allTimesOf(bodySchema(route.body ?? route.resource), []).map(
+          (path) => `${route.path} ${path.join('.')}`,
+        ),
+      )
+      expect(known.map((one) => one.trim()).toSorted()).toEqual(
+        [
+          'coupons/{id} expiredTime',
+          'coupons/{id} issuedTime',
+          'coupons/{id} restrictions.*.time',
+          'credentials/{id} expiredTime',
+          'disputes/{id} deadlineTime',
+          'disputes/{id} postedTime',
+          'invoices/{id} autopayScheduledTime',
+          'invoices/{id} dueTime',
+          'invoices/{id} items.*.periodEndTime',
+          'invoices/{id} items.*.periodStartTime',
+          'invoices/{id}/items/{itemId} periodEndTime',
+          'invoices/{id}/items/{itemId} periodStartTime',
+          'settings.taxLocations.*.startTime',
+          'subscription-cancellations/{id} churnTime',
+          'subscription-cancellations/{id} lineItems.*.periodEndTime',
+          'subscription-cancellations/{id} lineItems.*.periodStartTime',
+          'subscription-pauses/{id} effectiveTime',
+          'subscription-pauses/{id} endTime',
+          'subscriptions/{id} abandonTime',
+          'subscriptions/{id} renewalTime',
+          'subscriptions/{id} startTime',
+          'subscriptions/{id} trial.endTime',
+        ].toSorted(),
+      )
+    })
+  })
+
   test('is bounded in every member of every body that has one', () => {
     const validatorOf = createBodyValidator()
     const members = ROUTES.filter(({ takesBody }) => takesBody).flatMap((route) => {
@@ -250,6 +334,9 @@ describe('an instant', () => {
 
 interface Schema {
   readonly format?: string
+  readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
   readonly properties?: Readonly<Record<string, Schema>>
 }
 
@@ -258,4 +345,16 @@ function timesOf({ format, properties = {} }: Schema, path: readonly string[]): 
     ...(format === 'date-time' ? [[...path]] : []),
     ...Object.entries(properties).flatMap(([name, member]) => timesOf(member, [...path, name])),
   ]
+}
+
+/** As `timesOf`, in lists and variants too. */
+function allTimesOf(schema: Schema, path: readonly string[]): string[][] {
+  const { format, properties = {}, items, anyOf = [], oneOf = [] } = schema
+  const found = [
+    ...(format === 'date-time' ? [[...path]] : []),
+    ...Object.entries(properties).flatMap(([name, member]) => allTimesOf(member, [...path, name])),
+    ...(items === undefined ? [] : allTimesOf(items, [...path, '*'])),
+    ...[...anyOf, ...oneOf].flatMap((one) => allTimesOf(one, path)),
+  ]
+  return [...new Map(found.map((one) => [one.join('.'), one])).values()]
 }

@@ -67,9 +67,9 @@ describe('at the same time', () => {
     return found.length === 0 ? null : true
   }
 
-  /** Makes a request wait for the order, and returns the rows that it has locked meanwhile. */
+  /** Makes a request wait for a row, and returns the rows that it has locked meanwhile. */
   const heldMeanwhile = async (
-    orderId: unknown,
+    [awaited, awaitedId]: readonly [table: string, id: unknown],
     request: () => Promise<ApiResponse>,
     rows: readonly (readonly [table: string, id: unknown])[],
   ): Promise<{ held: string[]; status: number }> => {
@@ -77,9 +77,9 @@ describe('at the same time', () => {
     await client.connect()
     try {
       await client.query('begin')
-      await client.query('select from subscriptions where id = $1 for update', [orderId])
+      await client.query(`select from ${awaited} where id = $1 for update`, [awaitedId])
       const response = request()
-      await waitFor('the request to wait for the order', async () => {
+      await waitFor('the request to wait for the row', async () => {
         const { rowCount } = await client.query(
           `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
         )
@@ -102,7 +102,7 @@ describe('at the same time', () => {
   test('a sale waits for the order of its invoice without holding its customer', async () => {
     const { customer, order, invoiceId } = await owing()
     const request = () => sale(customer.id, invoiceId, { method: 'external' })
-    expect(await heldMeanwhile(order.id, request, [['customers', customer.id]])).toEqual({
+    expect(await heldMeanwhile(['subscriptions', order.id], request, [['customers', customer.id]])).toEqual({
       held: [],
       status: 201,
     })
@@ -112,10 +112,34 @@ describe('at the same time', () => {
     const { customer, order, invoiceId } = await owing()
     const { body: paid } = await sale(customer.id, invoiceId, { method: 'external' })
     const request = () => merchant.api.post('disputes', disputeBody(String(paid.id)))
-    expect(await heldMeanwhile(order.id, request, [['transactions', paid.id]])).toEqual({
+    expect(await heldMeanwhile(['subscriptions', order.id], request, [['transactions', paid.id]])).toEqual({
       held: [],
       status: 201,
     })
+  })
+
+  test('a sale, a dispute and a change of items wait for the customer without holding its credit memos', async () => {
+    const { customer, order, invoiceId } = await owing()
+    await merchant.api.put(`subscriptions/${order.id}`, { ...order, notes: 'Begun.' })
+    const { body: paid } = await sale(customer.id, invoiceId, { method: 'external' })
+    const { body: memo } = await merchant.api.post('credit-memos', {
+      customerId: customer.id,
+      currency: 'EUR',
+      items: [{ description: 'Goodwill', unitPrice: 1, quantity: 1 }],
+    })
+    expect(memo.unusedAmount).toBe(1)
+    const path = `subscriptions/${order.id}`
+    const change = { renewalPolicy: 'retain', prorated: false }
+    const items = (quantity: number) => [{ plan: { id: merchant.planId }, quantity }]
+    for (const [status, request] of [
+      [201, () => sale(customer.id, invoiceId, { method: 'external' })],
+      [201, () => merchant.api.post('disputes', disputeBody(String(paid.id)))],
+      [200, () => merchant.api.put(path, { ...order, items: items(2) })],
+      [201, () => merchant.api.post(`${path}/change-items`, { ...change, items: items(3) })],
+    ] as const) {
+      const held = await heldMeanwhile(['customers', customer.id], request, [['credit_memos', memo.id]])
+      expect(held).toEqual({ held: [], status })
+    }
   })
 
   test('sales, changes of the order and changes of its customer are all answered', async () => {
@@ -209,7 +233,7 @@ describe('at the same time', () => {
     const sql = (text: string) => service.database.orm.em.fork().getConnection().execute(text, [first.id])
     await sql('update subscriptions set abandon_time = now() where id = ?')
     const request = () => merchant.api.post('disputes', disputeBody(String(paid.id)))
-    expect(await heldMeanwhile(second.id, request, [['transactions', paid.id]])).toEqual({
+    expect(await heldMeanwhile(['subscriptions', second.id], request, [['transactions', paid.id]])).toEqual({
       held: [],
       status: 201,
     })
