@@ -9,16 +9,26 @@ import { DUE, DUE_WEBHOOKS } from './queue.ts'
 
 const BATCH = 500
 
-/** Ends all such deliveries that are not locked and returns their number. Calls `progress` after each batch. */
-export async function cancelUnsendable(em: EntityManager, progress = (): void => {}): Promise<number> {
+export interface CancellationRun {
+  /** Called after each batch. */
+  readonly progress?: () => void
+  /** Once it is aborted, no other batch begins. */
+  readonly stopping?: AbortSignal
+}
+
+/** Ends all such deliveries that are not locked and returns their number. */
+export async function cancelUnsendable(
+  em: EntityManager,
+  { progress, stopping }: CancellationRun = {},
+): Promise<number> {
   let canceled = 0
   for (const webhook of await findCanceled(em)) {
-    let last: number
-    do {
+    let last = BATCH
+    while (last === BATCH && stopping?.aborted !== true) {
       last = await cancelBatch(em, webhook)
       canceled += last
-      progress()
-    } while (last === BATCH)
+      progress?.()
+    }
   }
   return canceled
 }

@@ -11,6 +11,8 @@ import { portOf } from './webhook-url.ts'
 
 /** Milliseconds in which this process runs, from the connection to the last byte, without the name's look-up. */
 export const ATTEMPT_TIMEOUT = 20_000
+/** A kept connection that the receiver has closed is reset by the first packet. A later reset is of the request. */
+const STALE_WITHIN = 1_000
 const LOGGED_RESPONSE = 16 * 1024
 
 export type FailureReason =
@@ -76,8 +78,9 @@ export function createSender(guard: AddressGuard, options: SenderOptions = {}): 
     largest: options.largestResponse ?? LARGEST_RESPONSE,
     returned: options.returnedResponse ?? LOGGED_RESPONSE,
   }
-  // One timeout covers the whole attempt; the client's own would hide the reason.
-  const common = { connect, connections: 128, headersTimeout: 0, bodyTimeout: 0 }
+  // One timeout covers the whole attempt; the client's own would hide the reason. No attempt waits for another: the
+  // number of connections is not limited here, and HTTP/2 is off, of which a first connection would decide for all.
+  const common = { connect, allowH2: false, headersTimeout: 0, bodyTimeout: 0 }
   const reusing = new Agent({
     ...common,
     pipelining: 1,
@@ -108,8 +111,14 @@ export function createSender(guard: AddressGuard, options: SenderOptions = {}): 
       const attempt: Sending = { organizationId, port: portOf(new URL(url)), deadline, hasConnected: false }
       try {
         let sent = await sendBy(options.tls === undefined ? reusing : fresh, webhook, attempt)
+        const isEarly = performance.now() - begun < STALE_WITHIN
         // The receiver closed an idle connection as the request went out, so the request is sent once more.
-        if (sent.failure === 'connection-reset' && sent.read.status === null && !attempt.hasConnected) {
+        if (
+          sent.failure === 'connection-reset' &&
+          sent.read.status === null &&
+          !attempt.hasConnected &&
+          isEarly
+        ) {
           sent = await sendBy(fresh, webhook, attempt)
         }
         requireTheirs(sent, deadline, standstill, begun)
@@ -145,7 +154,7 @@ function guardedConnector(
     try {
       return guard.allowed(hostname, attempt?.port ?? 0, await names(hostname, attempt?.organizationId ?? ''))
     } finally {
-      attempt?.deadline.begin()
+      attempt?.deadline.resume()
     }
   }
   const lookup: LookupFunction = (hostname, { all }, callback) =>

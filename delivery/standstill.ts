@@ -38,38 +38,48 @@ export function watchStandstill(): StandstillWatch {
 
 const GRACE = 1_000
 
-/** The time limit of an attempt, in milliseconds in which the process runs. */
+/** The time limit of an attempt, in milliseconds in which the process runs and it is not held. */
 export interface Deadline {
   readonly signal: AbortSignal
-  begin(): void
   hold(): void
+  /** Goes on with what remains. */
+  resume(): void
   end(): void
 }
 
 export function startDeadline(limit: number, standstill: StandstillWatch): Deadline {
   const controller = new AbortController()
   let timer: NodeJS.Timeout | undefined
+  let remaining = limit
+  /** Null while it is held. */
+  let resumedAt: number | null = null
   let hasEnded = false
-  const arm = (begun: number, wait: number): void => {
+  const arm = (from: number, wait: number): void => {
     timer = setTimeout(() => {
-      const stood = standstill.since(begun)
-      const left = limit - (performance.now() - begun - stood)
+      const stood = standstill.since(from)
+      const left = remaining - (performance.now() - from - stood)
       if (stood === 0 || left <= 0) controller.abort()
-      else arm(begun, Math.max(left, GRACE))
+      else arm(from, Math.max(left, GRACE))
     }, wait)
   }
   const deadline: Deadline = {
     signal: controller.signal,
-    begin() {
-      deadline.hold()
-      if (!hasEnded) arm(performance.now(), limit)
+    hold() {
+      clearTimeout(timer)
+      if (resumedAt === null) return
+      remaining -= performance.now() - resumedAt - standstill.since(resumedAt)
+      resumedAt = null
     },
-    hold: () => clearTimeout(timer),
+    resume() {
+      if (hasEnded || resumedAt !== null) return
+      resumedAt = performance.now()
+      arm(resumedAt, Math.max(0, remaining))
+    },
     end() {
       hasEnded = true
       deadline.hold()
     },
   }
-  deadline.begin()
+  deadline.resume()
   return deadline
 }

@@ -18,8 +18,8 @@ export function startCancellation({ em, log, watchdog }: CancellationOptions): L
     interval: INTERVAL,
     log,
     watchdog,
-    async iterate(progress) {
-      const canceled = await cancelUnsendable(em(), progress)
+    async iterate(progress, stopping) {
+      const canceled = await cancelUnsendable(em(), { progress, stopping })
       if (canceled > 0) log.info({ canceled }, 'canceled deliveries to webhooks that are inactive or deleted')
       return false
     },

@@ -29,8 +29,8 @@ export function startCardExpiry(
     interval: INTERVAL,
     log,
     watchdog,
-    async iterate(progress) {
-      const { changed, isMore } = await expireDueCards(options, progress)
+    async iterate(progress, stopping) {
+      const { changed, isMore } = await expireDueCards(options, progress, stopping)
       if (changed > 0) log.info({ changed }, 'payment cards have expired or are about to')
       return isMore
     },
@@ -40,6 +40,7 @@ export function startCardExpiry(
 export async function expireDueCards(
   options: CardExpiryOptions,
   progress: () => void = () => {},
+  stopping?: AbortSignal,
 ): Promise<{ readonly changed: number; readonly isMore: boolean }> {
   const { em, now } = options
   const instant = now()
@@ -56,7 +57,7 @@ export async function expireDueCards(
   )
   let changed = 0
   for (const [organizationId, cards] of Map.groupBy(due, (card) => card.organization_id)) {
-    for (let from = 0; from < cards.length; from += BATCH) {
+    for (let from = 0; from < cards.length && stopping?.aborted !== true; from += BATCH) {
       const ids = cards.slice(from, from + BATCH).map(({ id }) => id)
       changed += await expire(options, organizationId, ids, instant)
       progress()

@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts'
 import { statement } from '../db/statement.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import { DISABLING } from '../delivery/disabling-rule.ts'
+import { eachByItself } from './each-by-itself.ts'
 import { type Loop, startLoop } from './loop.ts'
 
 const INTERVAL = 60_000
@@ -45,9 +46,9 @@ export async function disableFailingWebhooks({
     [since, DISABLING.failures],
   )
   let disabled = 0
-  for (const { organization_id: organizationId, id } of failing) {
+  await eachByItself(failing, async ({ organization_id: organizationId, id }) => {
     const tenant = { organizationId, baseUrl, now: new Date(now()) }
     if (await inUnitOfWork(em(), tenant, (unit) => disableWebhook(unit, id))) disabled += 1
-  }
+  })
   return disabled
 }

@@ -239,21 +239,23 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     async iterate(progress) {
       if (made.length === 0) return false
       if (made.length < GATHER_COUNT && underWay.size > 0) await sleep(GATHER)
-      const batch = made
-      made = []
-      try {
-        await record(batch)
-      } catch (error) {
-        if (isUnstorable(error)) await recordEach(batch, progress)
-        else {
-          // Retried later: an attempt that was made must be recorded. The lease covers a crash meanwhile.
-          made = [...batch, ...made]
-          throw error
-        }
-      }
+      await recordMade(progress)
       return made.length > 0
     },
   })
+
+  const recordMade = async (progress: () => void): Promise<void> => {
+    const batch = made
+    made = []
+    try {
+      await record(batch)
+    } catch (error) {
+      if (isUnstorable(error)) return await recordEach(batch, progress)
+      // Retried later: an attempt that was made must be recorded. The lease covers a crash meanwhile.
+      made = [...batch, ...made]
+      throw error
+    }
+  }
 
   const record = async (batch: readonly Attempt[]): Promise<void> => {
     await recordOutcomes(em(), batch.map(withNext), presence.id)
@@ -290,7 +292,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       await Promise.all([...underWay, ...releases])
       clearTimeout(filling ?? undefined)
       await recording.stop()
-      if (made.length > 0) await record(made)
+      if (made.length > 0) await recordMade(() => {})
       await Promise.all(releases)
       await presence.stop()
     },

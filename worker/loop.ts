@@ -13,29 +13,30 @@ export interface LoopOptions {
   readonly watchdog?: Watchdog | undefined
   /**
    * Returns true to continue at once, or the most milliseconds until the next iteration. After an error or false it
-   * follows at the interval. A long iteration calls `progress` between its pieces.
+   * follows at the interval. A long iteration calls `progress` between its pieces, and begins no other once
+   * `stopping` is aborted: the process waits for it to end.
    */
-  readonly iterate: (progress: () => void) => Promise<boolean | number>
+  readonly iterate: (progress: () => void, stopping: AbortSignal) => Promise<boolean | number>
 }
 
 export function startLoop({ name, interval, log, watchdog, iterate }: LoopOptions): Loop {
-  let stopped = false
+  const stopping = new AbortController()
   let nudged = false
   let wake: () => void = () => {}
 
   const run = async (): Promise<void> => {
-    while (!stopped) {
+    while (!stopping.signal.aborted) {
       nudged = false
       let more: boolean | number = false
       const watch = watchdog?.watch(name)
       try {
-        more = await iterate(() => watch?.progress())
+        more = await iterate(() => watch?.progress(), stopping.signal)
       } catch (error) {
         log.warn({ err: error, loop: name }, 'an iteration failed and will be repeated')
       } finally {
         watch?.end()
       }
-      if (more === true || nudged || stopped) continue
+      if (more === true || nudged || stopping.signal.aborted) continue
       const pause = typeof more === 'number' ? Math.min(more, interval) : interval
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, pause)
@@ -54,7 +55,7 @@ export function startLoop({ name, interval, log, watchdog, iterate }: LoopOption
       wake()
     },
     async stop() {
-      stopped = true
+      stopping.abort()
       wake()
       await finished
     },

@@ -11,6 +11,7 @@ import {
 import { isInfrastructureFailure } from '../db/infrastructure-failure.ts'
 import { statement } from '../db/statement.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
+import { eachByItself } from './each-by-itself.ts'
 import { type Loop, startLoop } from './loop.ts'
 import type { Watchdog } from './watchdog.ts'
 
@@ -37,7 +38,7 @@ export function startNotifications(
     interval,
     log,
     watchdog,
-    iterate: (progress) => processDueNotifications(options, progress),
+    iterate: (progress, stopping) => processDueNotifications(options, progress, stopping),
   })
 }
 
@@ -45,6 +46,7 @@ export function startNotifications(
 export async function processDueNotifications(
   options: NotificationOptions,
   progress: () => void = () => {},
+  stopping?: AbortSignal,
 ): Promise<boolean> {
   const organizations = await statement<{ organizationId: string }>(
     options.em(),
@@ -58,25 +60,16 @@ export async function processDueNotifications(
      ) select organization_id as "organizationId" from organization limit ?`,
     [FOUND],
   )
-  const waiting = [...organizations]
-  const failures: unknown[] = []
   let isMore = organizations.length === FOUND
-  const work = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      try {
-        let left = BATCH
-        while (left > 0 && (await processOne(options, next.organizationId))) {
-          left -= 1
-          progress()
-        }
-        if (left === 0) isMore = true
-      } catch (error) {
-        failures.push(error)
-      }
+  const processOf = async ({ organizationId }: { readonly organizationId: string }): Promise<void> => {
+    let left = BATCH
+    while (left > 0 && stopping?.aborted !== true && (await processOne(options, organizationId))) {
+      left -= 1
+      progress()
     }
+    if (left === 0) isMore = true
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
-  if (failures.length > 0) throw failures[0]
+  await eachByItself(organizations, processOf, AT_ONCE)
   return isMore
 }
 

@@ -1,9 +1,10 @@
 /** Removes expired rows once a day, in batches, so that no removal holds locks for long. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
+import { withCancellation } from '../db/cancel-statements.ts'
 import { MAINTENANCE_TIMEOUTS } from '../db/connection.ts'
-import { openOrm } from '../db/orm.ts'
 import { statement } from '../db/statement.ts'
+import { eachByItself } from './each-by-itself.ts'
 import { type Loop, startLoop } from './loop.ts'
 
 const DAY = 86_400_000
@@ -64,25 +65,30 @@ export function startRetention(databaseUrl: string, log: Logger, interval = DAY)
     name: 'retention',
     interval,
     log,
-    async iterate() {
+    async iterate(_, stopping) {
       // A separate connection: it may read whole tables, which exceeds the usual statement timeout.
       const timeouts = MAINTENANCE_TIMEOUTS
-      const orm = await openOrm({ databaseUrl, poolSize: 1, name: 'billing retention', timeouts })
-      try {
-        const removed = await removeExpired(orm.em.fork())
+      await withCancellation({ databaseUrl, name: 'billing retention', timeouts }, stopping, async (em) => {
+        const removed = await removeExpired(em, BATCH, stopping)
         if (removed > 0) log.info({ removed }, 'removed rows that had served their time')
-      } finally {
-        await orm.close()
-      }
+      })
       return false
     },
   })
 }
 
-export async function removeExpired(em: EntityManager, batch = BATCH): Promise<number> {
+/**
+ * Returns the number of removed rows. Once `stopping` is aborted, no other batch begins.
+ * @throws Error that hindered the removal from one table, after the removal from the others.
+ */
+export async function removeExpired(
+  em: EntityManager,
+  batch = BATCH,
+  stopping?: AbortSignal,
+): Promise<number> {
   let removed = 0
-  for (const [ordinal, [table, condition]] of EXPIRED.entries()) {
-    for (let last = batch; last === batch; removed += last) {
+  await eachByItself(EXPIRED.entries(), async ([ordinal, [table, condition]]) => {
+    for (let last = batch; last === batch && stopping?.aborted !== true; removed += last) {
       const rows = await statement<object>(
         em,
         `remove-expired-${table}-${ordinal}`,
@@ -91,6 +97,6 @@ export async function removeExpired(em: EntityManager, batch = BATCH): Promise<n
       )
       last = rows.length
     }
-  }
+  })
   return removed
 }

@@ -5,6 +5,7 @@ import { STALLED_AFTER } from '../billing/fast-forward.ts'
 import { failIfStalled } from '../commands/orders/fast-forward.ts'
 import { statement } from '../db/statement.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
+import { eachByItself } from './each-by-itself.ts'
 import { type Loop, startLoop } from './loop.ts'
 
 const INTERVAL = 60_000
@@ -36,9 +37,9 @@ export async function giveUpStalledMoves({ em, baseUrl, now }: StalledMovesOptio
     [new Date(now() - STALLED_AFTER)],
   )
   let givenUp = 0
-  for (const { organization_id: organizationId, subscription_id: id } of stalled) {
+  await eachByItself(stalled, async ({ organization_id: organizationId, subscription_id: id }) => {
     const tenant = { organizationId, baseUrl, now: new Date(now()) }
     if (await inUnitOfWork(em(), tenant, (unit) => failIfStalled(unit, id))) givenUp += 1
-  }
+  })
   return givenUp
 }

@@ -9,6 +9,7 @@ import type { OrderAdvancer } from '../activities/advance-order.ts'
 import { LATE_ORGANIZATIONS } from '../commands/orders/advance-order.ts'
 import { statement } from '../db/statement.ts'
 import type { WorkflowName } from '../workflows/contract.ts'
+import { eachByItself } from './each-by-itself.ts'
 import { type Loop, startLoop } from './loop.ts'
 import type { Watchdog } from './watchdog.ts'
 
@@ -16,6 +17,8 @@ const INTERVAL = 1_000
 /** Milliseconds after its deadline. */
 export const LATE = 5_000
 const BATCH = 500
+/** Organizations whose orders are advanced at a time. */
+const AT_ONCE = 16
 
 export interface SweepOptions {
   readonly em: () => EntityManager
@@ -35,35 +38,46 @@ export function startSweep(options: SweepOptions): Loop {
     interval,
     log,
     watchdog,
-    async iterate(progress) {
+    async iterate(progress, stopping) {
       const counts = new Map<WorkflowName, number>()
       const count = (workflow: WorkflowName, number: number): void => {
         if (number > 0) counts.set(workflow, (counts.get(workflow) ?? 0) + number)
       }
-      count('token-expiry', await eraseExpiredCards(em()))
-      const { woken, at, next } = await wakeLateRecords(em(), before, page)
-      // What did not fit was late then already, and would not be found as having become late since.
-      if (next === null) before = at
-      page = next
-      for (const { workflow, number } of woken) count(workflow, number)
-      const organizations = await statement<{ organizationId: string }>(
-        em(),
-        'late-organizations',
-        LATE_ORGANIZATIONS,
-        [LATE],
-      )
-      // One batch of each: an organization with many due orders delays neither the others nor the next iteration.
-      const batches = await Promise.all(
-        organizations.map(async ({ organizationId }) => {
-          const batch = await orders.advanceDue(organizationId)
+      let isMore = false
+      const erase = async (): Promise<void> => {
+        count('token-expiry', await eraseExpiredCards(em()))
+      }
+      const wake = async (): Promise<void> => {
+        const { woken, at, next } = await wakeLateRecords(em(), before, page)
+        // What did not fit was late then already, and would not be found as having become late since.
+        if (next === null) before = at
+        else isMore = true
+        page = next
+        for (const { workflow, number } of woken) count(workflow, number)
+      }
+      /** One batch of each: an organization with many due orders delays neither the others nor the next iteration. */
+      const advance = async (): Promise<void> => {
+        const organizations = await statement<{ organizationId: string }>(
+          em(),
+          'late-organizations',
+          LATE_ORGANIZATIONS,
+          [LATE],
+        )
+        const advanceDue = async ({ organizationId }: { readonly organizationId: string }): Promise<void> => {
+          if (stopping.aborted) return
+          const batch = await orders.advanceDue(organizationId).finally(progress)
           count('subscription', batch.count)
-          progress()
-          return batch
-        }),
-      )
-      for (const [workflow, number] of counts) late.inc({ workflow }, number)
-      if (counts.size > 0) log.warn({ late: Object.fromEntries(counts) }, 'took care of late records')
-      return next !== null || batches.some(({ isMore }) => isMore)
+          if (batch.isMore) isMore = true
+        }
+        await eachByItself(organizations, advanceDue, AT_ONCE)
+      }
+      try {
+        await eachByItself([erase, wake, advance], (part) => part().finally(progress))
+      } finally {
+        for (const [workflow, number] of counts) late.inc({ workflow }, number)
+        if (counts.size > 0) log.warn({ late: Object.fromEntries(counts) }, 'took care of late records')
+      }
+      return isMore
     },
   })
 }

@@ -6,6 +6,7 @@ import { receiveNotification } from '../commands/payments/receive-notification.t
 import { statement } from '../db/statement.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import { type Disputes, disputeNotification } from '../gateways/test-gateway.ts'
+import { eachByItself } from './each-by-itself.ts'
 import { type Loop, startLoop } from './loop.ts'
 import type { Watchdog } from './watchdog.ts'
 
@@ -63,11 +64,11 @@ export async function reportDisputes(
             <= ?::timestamptz + coalesce(subscription.clock_offset, 0) * interval '1 millisecond'`,
     [JSON.stringify(disputable), new Date(now())],
   )
-  for (const { organizationId, requestId, account, disputedTime } of due) {
+  await eachByItself(due, async ({ organizationId, requestId, account, disputedTime }) => {
     const charge = disputable.find(
       (one) => one.organizationId === organizationId && one.requestId === requestId,
     )
-    if (charge === undefined) continue
+    if (charge === undefined) return
     const notification = disputeNotification(charge, new Date(disputedTime).getTime())
     // Repeated until the gateway knows it: the id of the notification is the same.
     await inUnitOfWork(em(), { organizationId, baseUrl, now: new Date(now()) }, (unit) =>
@@ -75,6 +76,6 @@ export async function reportDisputes(
     )
     await disputes.recordDisputed(charge)
     progress()
-  }
+  })
   return due.length
 }

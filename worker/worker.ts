@@ -217,12 +217,18 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
         dispatcher,
       ]
       const temporal = relay.stop().then(() => polling.stop())
-      await Promise.all([...loops.map((loop) => loop.stop()), temporal, listener.close()])
+      // One that fails, as without a database, ends no other: a charge that is under way would lose its outcome.
+      const results = await Promise.allSettled([
+        ...loops.map((loop) => loop.stop()),
+        temporal,
+        listener.close(),
+      ])
       await clock.stop()
       watchdog.stop()
       await sender.close()
       await gateway.close()
       await client.connection.close()
+      for (const result of results) if (result.status === 'rejected') throw result.reason
     },
   }
 }

@@ -179,6 +179,18 @@ describe('a receiver under test', () => {
       })
     })
 
+    test('that cannot be disabled hinders no other', async () => {
+      const [poisoned, other] = [
+        await hook('/poisoned', ['customer-created']),
+        await hook('/other', ['customer-created']),
+      ]
+      await sql('update webhooks set revision = 2147483647 where id = ?', [poisoned])
+      for (const id of [poisoned, other]) await fail(id, 70, 48)
+      await expect(disable()).rejects.toThrow('integer out of range')
+      expect(await shown(other)).toMatchObject({ status: 'inactive' })
+      await sql('delete from webhooks where id = ?', [poisoned])
+    })
+
     test('that succeeds once begins anew', async () => {
       const id = await hook('/once', ['customer-created'])
       await fail(id, 200, 100)

@@ -2,21 +2,25 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createSecureServer } from 'node:http2'
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { createServer as createHttpsServer } from 'node:https'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { createAddressGuard } from '../../delivery/address-guard.ts'
 import type { Resolve } from '../../delivery/names.ts'
+import { RETRY_PLACES } from '../../delivery/retry-places.ts'
 import {
   ATTEMPT_TIMEOUT,
   createSender,
   type ReceiverResponse,
   type WebhookRequest,
 } from '../../delivery/sender.ts'
+import { BOUNDS } from '../../delivery/slots.ts'
 import { freePort } from '../../dev/services/ports.ts'
 import { certificates, hasOpenssl } from '../support/certificates.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 /** Stands for public addresses; the rest of loopback is internal. */
 const OPEN = '127.0.0.1'
@@ -213,24 +217,46 @@ describe('an attempt', () => {
   })
 
   withOpenssl('is made by HTTP/1.1 also where the receiver prefers HTTP/2', async () => {
-    const made = certificates()
-    const known = getCACertificates('default')
-    cleanUps.push(() => {
-      setDefaultCACertificates(known)
-      made.remove()
-    })
-    const authority = made.authority('Test authority')
-    setDefaultCACertificates([authority.ca])
-    const { cert, key } = authority.issue('receiver', ['receiver.example'])
     const versions: string[] = []
-    const server = createSecureServer({ cert, key, allowHTTP1: true }, ({ httpVersion }, response) => {
+    const server = createSecureServer({ ...trusted(), allowHTTP1: true }, ({ httpVersion }, response) => {
       versions.push(httpVersion)
       response.end()
     })
-    const resolve: Resolve = async () => [{ address: OPEN, family: 4 }]
     const url = `https://receiver.example:${await listening(server)}/`
-    expect(await send(url, { resolve })).toMatchObject({ status: 200, failure: null })
+    expect(await send(url, { resolve: toOpen })).toMatchObject({ status: 200, failure: null })
     expect(versions).toEqual(['1.1'])
+  })
+
+  withOpenssl('by https does not wait for the handshake of another one at its receiver', async () => {
+    const behind = await listening(createHttpsServer(trusted(), (_, response) => void response.end()))
+    let connections = 0
+    const server = createServer((socket) => {
+      connections += 1
+      if (connections > 1) socket.pipe(connect(behind, OPEN).on('error', () => {})).pipe(socket)
+    })
+    const sender = createSender(createAddressGuard([`${OPEN}/32`]), {
+      timeout: 3_000,
+      names: { resolve: toOpen },
+    })
+    cleanUps.push(() => sender.close())
+    const url = `https://receiver.example:${await listening(server)}/`
+    const first = sender.send({ ...REQUEST, url })
+    await waitFor('the first connection', () => (connections === 1 ? true : null))
+    expect(await sender.send({ ...REQUEST, url })).toMatchObject({ status: 200, failure: null })
+    expect(await first).toMatchObject({ failure: 'timeout' })
+  })
+
+  test('does not wait for others at its receiver, however many those are', async () => {
+    const held: ServerResponse[] = []
+    const url = await http((_, response) => void held.push(response))
+    const sender = createSender(createAddressGuard([`${OPEN}/32`]))
+    cleanUps.push(() => sender.close())
+    const sent = Array.from({ length: BOUNDS.perReceiver.most + RETRY_PLACES }, () =>
+      sender.send({ ...REQUEST, url }),
+    )
+    await waitFor('all requests', () => (held.length === sent.length ? true : null))
+    for (const response of held) response.end()
+    for (const one of await Promise.all(sent)) expect(one).toMatchObject({ failure: null })
   })
 
   test('to a name that nobody knows fails as dns', async () => {
@@ -315,6 +341,22 @@ describe('an attempt on an address that is inside', () => {
     expect(reached).toEqual([])
   })
 })
+
+const toOpen: Resolve = async () => [{ address: OPEN, family: 4 }]
+
+/** A certificate of `receiver.example` that this process trusts until the end of the test. */
+function trusted(): { cert: string; key: string } {
+  const made = certificates()
+  const known = getCACertificates('default')
+  cleanUps.push(() => {
+    setDefaultCACertificates(known)
+    made.remove()
+  })
+  const authority = made.authority('Test authority')
+  setDefaultCACertificates([authority.ca])
+  const { cert, key } = authority.issue('receiver', ['receiver.example'])
+  return { cert, key }
+}
 
 function selfSigned(): { key: string; cert: string } {
   const folder = mkdtempSync(join(tmpdir(), 'self-signed-'))

@@ -24,7 +24,7 @@ describe('a payment card', () => {
   const card = async ({ api, customerId }: Catalogue) =>
     String((await create(api, 'payment-instruments', { customerId, token: await makeToken(api) })).id)
   /** Returns the number of changed cards. */
-  const at = async (instant: number) => {
+  const at = async (instant: number, stopping?: AbortSignal) => {
     const failed: unknown[] = []
     const options = {
       em: () => service.database.orm.em.fork(),
@@ -32,7 +32,7 @@ describe('a payment card', () => {
       now: () => instant,
       log: { error: (about: unknown) => void failed.push(about) },
     }
-    const { changed } = await expireDueCards(options)
+    const { changed } = await expireDueCards(options, undefined, stopping)
     expect(failed).toEqual([])
     return changed
   }
@@ -132,6 +132,13 @@ describe('a payment card', () => {
       [id],
     )
     expect(Number(row?.n)).toBe(250)
+  })
+
+  test('expires later if the process is stopping', async () => {
+    await clear()
+    await card(merchants[0])
+    expect(await at(EXPIRY, AbortSignal.abort())).toBe(0)
+    expect(await at(EXPIRY)).toBe(1)
   })
 
   test('that cannot be handled hinders no other', async () => {

@@ -78,7 +78,7 @@ describe('the notifications of a gateway account', () => {
       event,
       { secret: SECRET, ...sending },
     )
-  const processAll = async () => {
+  const processAll = async (stopping?: AbortSignal) => {
     const options = {
       em: () => service.database.orm.em.fork(),
       baseUrl: service.baseUrl,
@@ -86,7 +86,7 @@ describe('the notifications of a gateway account', () => {
       counter: service.metrics.notifications,
       log: { error() {} } as never,
     }
-    while (await processDueNotifications(options));
+    while (await processDueNotifications(options, undefined, stopping));
   }
   const tell = async (event: StripeEvent) => {
     expect((await send(event)).status).toBe(200)
@@ -220,6 +220,7 @@ describe('the notifications of a gateway account', () => {
       status: 200,
       body: { id: event.id, type: event.type, isRepeated: false },
     })
+    await processAll(AbortSignal.abort())
     expect(await read(`transactions/${made.id}`)).toMatchObject({ status: 'pending' })
     await processAll()
     expect(await read(`transactions/${made.id}`)).toMatchObject({

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { createAddressGuard } from '../../delivery/address-guard.ts'
+import type { Resolve } from '../../delivery/names.ts'
 import { createSender, type Sender } from '../../delivery/sender.ts'
 import { ROOT } from '../structure/import-graph.ts'
 
@@ -40,7 +41,8 @@ async function receiver(response: (socket: Socket, connection: number, request: 
 }
 
 function sender(timeout: number): Sender {
-  const made = createSender(createAddressGuard(['127.0.0.0/8']), { timeout })
+  const resolve: Resolve = async () => [{ address: '127.0.0.1', family: 4 }]
+  const made = createSender(createAddressGuard(['127.0.0.0/8']), { timeout, names: { resolve } })
   cleanUps.push(() => made.close())
   return made
 }
@@ -93,6 +95,30 @@ describe('an attempt', () => {
     expect(requests()).toBe(3)
     expect(await send(by, url)).toMatchObject({ failure: 'connection-reset' })
     expect(requests()).toBe(4)
+  })
+
+  test('on a kept connection that is reset later has failed: the receiver may have taken the event', async () => {
+    const { url, requests } = await receiver((socket, connection, request) => {
+      if (connection === 1 && request > 1) setTimeout(() => socket.resetAndDestroy(), 1_200)
+      else socket.write(OK)
+    })
+    const by = sender(5_000)
+    expect(await send(by, url)).toMatchObject({ failure: null })
+    expect(await send(by, url)).toMatchObject({ failure: 'connection-reset' })
+    expect(requests()).toBe(2)
+  })
+
+  test('that is made once more has what remains of its time, also if the name is resolved again', async () => {
+    const { url, requests } = await receiver((socket, connection, request) => {
+      if (connection > 1) setTimeout(() => socket.write(OK), 700)
+      else if (request > 1) setTimeout(() => socket.resetAndDestroy(), 600)
+      else socket.write(OK)
+    })
+    const by = sender(1_000)
+    const named = url.replace('127.0.0.1', 'receiver.example')
+    expect(await send(by, named)).toMatchObject({ failure: null })
+    expect(await send(by, named)).toMatchObject({ status: null, failure: 'timeout' })
+    expect(requests()).toBe(3)
   })
 
   const withShell = process.platform === 'win32' ? test.skip : test

@@ -152,8 +152,9 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       worker ??= startOne()
     },
     async stopWorker() {
-      await worker?.stop()
+      const stopping = worker
       worker = null
+      await stopping?.stop()
     },
     async stop() {
       await service.stopWorker()

@@ -299,6 +299,59 @@ describe('orders that are due', () => {
     expect(batches).toBeGreaterThan(3)
   })
 
+  test('are swept also while the timers of many organizations fire without a pause', async () => {
+    const late = await place()
+    const busy = await Promise.all(
+      Array.from({ length: 30 }, async () => {
+        const of = await catalogue(service)
+        return { of, id: await place({}, of) }
+      }),
+    )
+    let [isOver, fired] = [false, 0]
+    const timers = busy.map(async ({ of, id }) => {
+      while (!isOver) {
+        await sql('update subscriptions set next_deadline = now() where organization_id = ?', [
+          of.organizationId,
+        ])
+        await orders.advance(input(id, { of }))
+        fired += 1
+      }
+    })
+    try {
+      await waitFor('the timers', () => (fired > 30 ? true : null))
+      const swept = orders.advanceDue(merchant.organizationId).then(() => true)
+      const many = fired + 300
+      const starved = waitFor('many more', () => (fired > many ? false : null))
+      expect(await Promise.race([swept, starved])).toBe(true)
+    } finally {
+      isOver = true
+      await Promise.all(timers)
+    }
+    expect((await order(late)).status).toBe('active')
+  })
+
+  test('are swept also while expired cards cannot be erased', async () => {
+    const late = await place()
+    await sql("update subscriptions set next_deadline = now() - interval '6 seconds' where id = ?", [late])
+    const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>()
+    const isLocked = Promise.withResolvers<void>()
+    const holding = em().transactional(async (trx) => {
+      await trx.execute('lock table payment_tokens in access exclusive mode')
+      isLocked.resolve()
+      await mayEnd
+    })
+    await isLocked.promise
+    const sweep = startSweep({ em, orders, late: { inc() {} }, log: createLog('silent') })
+    try {
+      const status = () => sql<{ status: string }>('select status from subscriptions where id = ?', [late])
+      await waitFor('the late order', async () => ((await status())[0]?.status === 'active' ? true : null))
+    } finally {
+      end()
+      await holding
+      await sweep.stop()
+    }
+  })
+
   test('five seconds late, they are advanced by the sweep, and counted', async () => {
     const [late, recent] = [await place(), await place()]
     await sql(

@@ -6,7 +6,7 @@ import { createAddressGuard } from '../../delivery/address-guard.ts'
 import type { Attempt } from '../../delivery/attempt.ts'
 import { signingKeyCache } from '../../delivery/key-cache.ts'
 import type { Resolve } from '../../delivery/names.ts'
-import { createSender } from '../../delivery/sender.ts'
+import { createSender, type Sender } from '../../delivery/sender.ts'
 import { startDispatcher } from '../../worker/dispatcher.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { type Received, type Receiver, startReceiver } from '../support/receiver.ts'
@@ -217,6 +217,65 @@ describe('the dispatcher', () => {
       await dispatcher.stop()
       await sender.close()
     }
+  })
+
+  test('records at its end what ended meanwhile, but for what the database refuses', async () => {
+    await service.stopWorker()
+    await sql("update deliveries set status = 'canceled' where status <> 'delivered'")
+    const merchants = [
+      await catalogue(service, { webhook: `${receiver.url}/first` }),
+      await catalogue(service, { webhook: `${receiver.url}/poisoned` }),
+      await catalogue(service, { webhook: `${receiver.url}/last` }),
+    ]
+    const ids = merchants.map(({ webhookId }) => String(webhookId))
+    await sql("update deliveries set status = 'canceled' where status <> 'delivered'")
+    await sql(`update webhooks set revision = 2147483647 where id = '${ids[1]}'`)
+    for (const { api } of merchants) await api.post('customers', {})
+    const [isFirst, mayRespond, isRecorded, mayGoOn] = Array.from({ length: 4 }, () =>
+      Promise.withResolvers<void>(),
+    )
+    receiver.respondWith(async ({ path }, response) => {
+      if (path.endsWith('/first')) await isFirst?.promise
+      else await mayRespond?.promise
+      response.writeHead(path.endsWith('/poisoned') ? 500 : 200).end()
+    })
+    const { vault, orm } = service.database
+    const now = () => Date.now()
+    const sender = createSender(createAddressGuard(['127.0.0.0/8']))
+    let ended = 0
+    const counting: Sender = {
+      ...sender,
+      send: (request) => sender.send(request).finally(() => void setImmediate(() => (ended += 1))),
+    }
+    const signingKey = signingKeyCache(() => orm.em.fork(), vault, now)
+    const before = receiver.received.length
+    const dispatcher = startDispatcher({
+      em: () =>
+        afterStatement(orm.em.fork(), 'record-outcomes', async () => {
+          isRecorded?.resolve()
+          await mayGoOn?.promise
+        }),
+      attempts: { sender: counting, signingKey, vault, baseUrl: service.baseUrl, now },
+      log: createLog('silent', { write() {} }),
+    })
+    await receiver.until(() => true, before + 3)
+    isFirst?.resolve()
+    await isRecorded?.promise
+    const stopped = dispatcher.stop()
+    mayRespond?.resolve()
+    await waitFor('the ends of all', () => (ended === 3 ? true : null))
+    mayGoOn?.resolve()
+    await stopped
+    await sender.close()
+    const outcomes = await sql<{ webhook_id: string; status: string }>(
+      `select webhook_id, status from deliveries where webhook_id in ('${ids.join("', '")}') and status <> 'canceled'`,
+    )
+    expect(Object.fromEntries(outcomes.map(({ webhook_id, status }) => [webhook_id, status]))).toEqual({
+      [String(ids[0])]: 'delivered',
+      [String(ids[1])]: 'waiting',
+      [String(ids[2])]: 'delivered',
+    })
+    await sql(`delete from webhooks where id = '${ids[1]}'`)
   })
 
   test('pauses a webhook whose secrets cannot be opened, and logs each pause', async () => {
