@@ -135,7 +135,7 @@ export function reactivateOrder(
     emit(change, 'subscription-reactivated')
     if (goesOn) resumeRetries(change, order)
     if (goesOn && hasNewInstrument && order.terms.canCharge)
-      set(change, changeAutopay(change.order, at, order.terms, true).order)
+      set(change, changeAutopay(change.order, at, order.terms, true, true).order)
     const { rebillNumber } = change.order
     // Whatever was issued for a period of that number is voided or abandoned by now.
     if (!goesOn && rebillNumber !== null && !isPostpaid(order.terms)) issueRenewal(change, rebillNumber, at)
