@@ -193,6 +193,36 @@ export function discountsAt(
   return (combined.length > 0 ? combined : fitting.slice(0, 1)).map((one) => discountOf(one, order.items))
 }
 
+/**
+ * Returns the coupon of a discount that an invoice has, for lines that are billed in place of its own: what the invoice had to
+ * meet as a whole is not checked again, and a fixed amount is what it took off those.
+ */
+export function continued(coupon: RedeemedCoupon, amount: Money): RedeemedCoupon {
+  const { discount } = coupon
+  return {
+    ...coupon,
+    discount: discount.type === 'fixed' ? { ...discount, amount: amount.toFixed() } : discount,
+    restrictions: coupon.restrictions.filter(({ type }) => !OF_WHOLE_INVOICES.has(type)),
+  }
+}
+
+const OF_WHOLE_INVOICES: ReadonlySet<CouponRestriction['type']> = new Set([
+  'discounts-per-redemption',
+  'minimum-order-amount',
+  'maximum-order-amount',
+])
+
+/** True if what it takes off a line is a share of that, whatever else is billed. */
+export function isShareOfLine({ discount, restrictions }: RedeemedCoupon): boolean {
+  return discount.type === 'percent' && !restrictions.some(asksForUnits)
+}
+
+function asksForUnits(restriction: CouponRestriction): boolean {
+  if (restriction.type === 'restrict-to-bxgy') return true
+  const isOfUnits = restriction.type === 'restrict-to-plans' || restriction.type === 'restrict-to-products'
+  return isOfUnits && (restriction.minimumQuantity ?? 1) > 1
+}
+
 function isExpired({ expiredTime }: { readonly expiredTime: number | null }, at: number): boolean {
   return expiredTime !== null && expiredTime <= at
 }
@@ -201,7 +231,7 @@ function isExclusive({ restrictions }: { readonly restrictions: readonly CouponR
   return restrictions.some(({ type }) => type === 'restrict-to-exclusive-application')
 }
 
-function discountOf(
+export function discountOf(
   { couponId, redemptionId, description, discount, restrictions }: RedeemedCoupon,
   items: readonly QuantityOfPlan[],
 ): Discount {

@@ -59,9 +59,57 @@ export function priced<Line extends PriceableLine>(
   currency: string,
   taxes: TaxTerms | null = null,
 ): Priced<Line> {
-  const left = lines.map(({ amount }) => new Money(amount))
-  const recorded = inOrder(discounts).flatMap((discount) => {
+  const { left, taken } = applied(lines, inOrder(discounts), currency)
+  const recorded = taken.map(({ discount, whole, parts }) => {
     const { couponId, redemptionId, description, paidBy } = discount
+    const ending = paidBy === undefined ? {} : { paidBy, parts: parts.map((part) => part.toFixed()) }
+    return { couponId, redemptionId, description, amount: whole.toFixed(), ...ending }
+  })
+  const nets = left.map((amount) => amount.toFixed())
+  const reduced = lines.map((line, index) => withDiscount(line, left[index] ?? ZERO))
+  const whole = taxed(reduced, nets, taxes, currency)
+  return { lines: whole, discounts: recorded, amount: sumOf([...nets, addedTax(whole)]) }
+}
+
+/**
+ * Returns what each redemption takes off each line of an invoice, by its id. `known` says which lines a discount covers; one
+ * that is not known is taken to cover all.
+ */
+export function discountParts(
+  { lines, discounts }: Pick<Priced<PriceableLine>, 'lines' | 'discounts'>,
+  known: readonly Discount[],
+  currency: string,
+): ReadonlyMap<string, readonly Money[]> {
+  const made = discounts.map((one): Discount => {
+    const {
+      planIds = null,
+      productIds = null,
+      units,
+    } = known.find(({ redemptionId }) => redemptionId === one.redemptionId) ?? {}
+    const { couponId, redemptionId, description, amount } = one
+    const value = { type: 'fixed', amount } as const
+    const covered = { planIds, productIds, ...(units === undefined ? {} : { units }) }
+    return { couponId, redemptionId, description, value, ...covered }
+  })
+  const { taken } = applied(lines, made, currency)
+  return new Map(taken.map(({ discount, parts }) => [discount.redemptionId, parts]))
+}
+
+interface Taken {
+  readonly discount: Discount
+  readonly whole: Money
+  /** By line. */
+  readonly parts: readonly Money[]
+}
+
+/** Returns what discounts, applied in the order given, take off lines, and what they leave of these. */
+function applied(
+  lines: readonly PriceableLine[],
+  discounts: readonly Discount[],
+  currency: string,
+): { readonly left: readonly Money[]; readonly taken: readonly Taken[] } {
+  const left = lines.map(({ amount }) => new Money(amount))
+  const taken = discounts.flatMap((discount): Taken[] => {
     const reducible = reducibleOf(discount, lines, left, currency)
     const whole = wholeOf(discount, reducible, currency)
     if (whole.isZero()) return []
@@ -69,13 +117,9 @@ export function priced<Line extends PriceableLine>(
     for (const [index, part] of parts.entries()) {
       left[index] = (left[index] ?? ZERO).minus(part)
     }
-    const ending = paidBy === undefined ? {} : { paidBy, parts: parts.map((part) => part.toFixed()) }
-    return [{ couponId, redemptionId, description, amount: whole.toFixed(), ...ending }]
+    return [{ discount, whole, parts }]
   })
-  const nets = left.map((amount) => amount.toFixed())
-  const reduced = lines.map((line, index) => withDiscount(line, left[index] ?? ZERO))
-  const whole = taxed(reduced, nets, taxes, currency)
-  return { lines: whole, discounts: recorded, amount: sumOf([...nets, addedTax(whole)]) }
+  return { left, taken }
 }
 
 /** Returns what an invoice comes to, at the rates of its lines, without the discounts that it had to be paid for by an instant. */

@@ -1,6 +1,7 @@
 /** Commands on an order, which must have been advanced to the instant. */
 import { canonicalJson } from './canonical-json.ts'
 import { awaitsUndo, nextRetry } from './charging.ts'
+import { withoutUnpaid } from './discounts.ts'
 import { ConflictError, refuse } from './errors.ts'
 import { amountDue, dueAt, dueUnder, type Invoice, initialLines, isOpen, pricedAt } from './invoices.ts'
 import { isZero, Money } from './money.ts'
@@ -135,7 +136,7 @@ export function reactivateOrder(
     emit(change, 'subscription-reactivated')
     if (goesOn) resumeRetries(change, order)
     if (goesOn && hasNewInstrument && order.terms.canCharge)
-      set(change, changeAutopay(change.order, at, order.terms, true).order)
+      set(change, changeAutopay(change.order, at, order.terms, true, true).order)
     const { rebillNumber } = change.order
     // Whatever was issued for a period of that number is voided or abandoned by now.
     if (!goesOn && rebillNumber !== null && !isPostpaid(order.terms)) issueRenewal(change, rebillNumber, at)
@@ -210,7 +211,9 @@ function reissueInitial(change: Change): number | null {
   const { order } = change
   const at = initial.issuedTime ?? initialIssue(order)
   const terms = initial.issuedTime === null ? order.terms : withKeptTaxes(order.terms, initial, at)
-  const price = pricedAt({ ...order, terms }, initialLines(terms), at, initial.sequence)
+  const drawnUp = pricedAt({ ...order, terms }, initialLines(terms), at, initial.sequence)
+  // It is priced as of its issue, and a discount that has ended since does not come back.
+  const price = initial.issuedTime === null ? drawnUp : withoutUnpaid(drawnUp, change.at, terms.currency)
   const { lines, discounts, amount } = initial
   if (canonicalJson(price) === canonicalJson({ lines, discounts, amount })) return null
   requireNoCharge(initial)

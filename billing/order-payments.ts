@@ -251,9 +251,16 @@ export function disputeInvoice(order: Order, at: number, sequence: number, isDis
 
 /**
  * Switches automatic charges on or off, or changes the instrument. Without autopay nothing is charged or retried;
- * with it declined invoices are retried: at once by an instrument that was not declined for them.
+ * with it declined invoices are retried: at once by an instrument that was not declined for them. `hasNewInstrument`: what no
+ * instrument was charged for yet is charged at once too.
  */
-export function changeAutopay(order: Order, at: number, terms: Order['terms'], autopay: boolean): Transition {
+export function changeAutopay(
+  order: Order,
+  at: number,
+  terms: Order['terms'],
+  autopay: boolean,
+  hasNewInstrument = false,
+): Transition {
   return transition(order, at, 'api', (change) => {
     set(change, { terms })
     for (const invoice of order.invoices) {
@@ -265,6 +272,7 @@ export function changeAutopay(order: Order, at: number, terms: Order['terms'], a
       if (chargeTime !== invoice.chargeTime) changeInvoice(change, invoice.sequence, { chargeTime })
     }
     if (autopay && endsWait(order, terms)) chargeAllOpen(change)
+    else if (autopay && hasNewInstrument) chargeNow(change, ({ declines }) => declines.length === 0)
     const initial = change.order.invoices.find(({ type }) => type === 'initial')
     // An initial invoice that is never going to be charged does not delay the start.
     if (order.status !== 'pending' || initial === undefined || terms.startTime > at) return
@@ -284,13 +292,16 @@ export function chargeOpen(order: Order, at: number): Transition {
 }
 
 function chargeAllOpen(change: Change): void {
-  const { at } = change
   if (!change.order.terms.canCharge) return
   set(change, { declinedRenewals: null })
-  const { order } = change
-  if (!isRetrying(order)) return
+  chargeNow(change)
+}
+
+function chargeNow(change: Change, fits: (invoice: Invoice) => boolean = () => true): void {
+  const { order, at } = change
+  if (!order.terms.canCharge || !isRetrying(order)) return
   const earliest = soonestCharge(order, at)
-  for (const invoice of order.invoices) {
+  for (const invoice of order.invoices.filter(fits)) {
     const { sequence, charge, chargeTime } = invoice
     if (!isOpen(invoice) || charge !== null || isComing(order, invoice) || isHeld(order, invoice)) continue
     if (chargeTime === null || chargeTime > earliest)

@@ -1,8 +1,9 @@
 /** How the current period of an order is billed, and what a part of it costs (decisions 6.3). */
 import { canonicalJson } from './canonical-json.ts'
-import { netAmount } from './discounts.ts'
+import { continued, discountOf, isShareOfLine, type RedeemedCoupon } from './coupons.ts'
+import { discountParts, netAmount } from './discounts.ts'
 import { type Invoice, type InvoiceLine, isLive, periodLines, pricedAt, renewalLines } from './invoices.ts'
-import { Money } from './money.ts'
+import { Money, sumOfMoney } from './money.ts'
 import { isPostpaid, type OrderTerms } from './order-terms.ts'
 import {
   type BilledLine,
@@ -127,7 +128,7 @@ function billedLines(order: ServedOrder): readonly BilledLine[] | null {
   if (invoice === null || isBilledAtEnd(order)) return null
   const last = changesOf(order).billed.findLast((one) => isBilling(order, one.invoice))
   if (last !== undefined) return last.lines
-  return billedWhole(invoice.lines.filter(({ type }) => type === (order.inTrial ? 'trial' : 'plan')))
+  return billedWhole(invoice.lines.filter((line) => isOfPeriod(order, line)))
 }
 
 function isBilling({ invoices }: ServedOrder, sequence: number | null): boolean {
@@ -137,28 +138,66 @@ function isBilling({ invoices }: ServedOrder, sequence: number | null): boolean 
 
 /**
  * Prices other terms with the discounts of the period's invoice, and with the rates by which an item was billed. What stays
- * keeps its discount, even a canceled one, and its taxes.
+ * keeps its discount, even a canceled one, and its taxes; a fixed amount is divided anew.
  */
 function pricesOf(
-  { inTrial, invoices, notBefore }: ServedOrder,
+  order: ServedOrder,
   { terms, at }: { readonly terms: OrderTerms; readonly at: number },
   before: readonly BilledLine[],
-  { discounts, issuedTime, sequence }: Invoice,
+  invoice: Invoice,
 ): readonly InvoiceLine[] {
-  const coupons = terms.coupons.filter(({ redemptionId }) =>
-    discounts.some((discount) => discount.redemptionId === redemptionId),
-  )
-  const given = { terms: { ...terms, coupons, taxes: null }, invoices }
-  const { lines } = pricedAt(given, periodLines(terms, inTrial), issuedTime ?? notBefore, sequence)
-  const isKept = coupons.length === discounts.length ? isSameUntaxed : isSameBeforeDiscount
+  const coupons = continuedCoupons(order, terms, invoice)
+  const isCanceled = coupons.length < invoice.discounts.length
+  const isKept = isCanceled || coupons.every(isShareOfLine) ? isSameBeforeDiscount : isSameUntaxed
   const known = before.map(({ line }) => line)
-  return lines.flatMap((line) => {
+  return discountedLines(order, { ...terms, coupons }, invoice, isCanceled).flatMap((line) => {
     const same = known.findIndex((one) => isKept(one, line))
     if (same >= 0) return known.splice(same, 1)
     const billed = before.find((one) => one.line.itemId === line.itemId && one.line.planId === line.planId)
     const rates = billed === undefined ? taxesAt(terms.taxes, at) : lineTaxes(billed.line)
     return taxed([line], [netAmount(line)], rates, terms.currency)
   })
+}
+
+/** Returns the coupons of the invoice that are still redeemed, as they reduce what is billed for the period. */
+function continuedCoupons(order: ServedOrder, { coupons }: OrderTerms, invoice: Invoice): RedeemedCoupon[] {
+  const { discounts, lines } = invoice
+  const redeemed = coupons.filter(({ redemptionId }) =>
+    discounts.some((discount) => discount.redemptionId === redemptionId),
+  )
+  const known = redeemed.map((coupon) => discountOf(coupon, order.terms.items))
+  const parts = discountParts(invoice, known, order.terms.currency)
+  return redeemed.map((coupon) => {
+    const ofPeriod = lines.flatMap((line, index) =>
+      isOfPeriod(order, line) ? (parts.get(coupon.redemptionId)?.[index] ?? []) : [],
+    )
+    return continued(coupon, sumOfMoney(ofPeriod))
+  })
+}
+
+/** Returns the lines of a period. Those of what its invoice billed have the discounts of that to the cent. */
+function discountedLines(
+  order: ServedOrder,
+  terms: OrderTerms,
+  invoice: Invoice,
+  isCanceled: boolean,
+): readonly InvoiceLine[] {
+  const { inTrial, invoices, notBefore } = order
+  const given = { terms: { ...terms, taxes: null }, invoices }
+  const asked = periodLines(terms, inTrial)
+  const { lines } = pricedAt(given, asked, invoice.issuedTime ?? notBefore, invoice.sequence)
+  if (isCanceled) return lines
+  const billed = invoice.lines.filter((line) => isOfPeriod(order, line))
+  const rest = [...billed]
+  const isBilled = asked.every((line) => {
+    const same = rest.findIndex((one) => isSameBeforeDiscount(one, line))
+    return same >= 0 && rest.splice(same, 1).length > 0
+  })
+  return isBilled && rest.length === 0 ? billed : lines
+}
+
+function isOfPeriod({ inTrial }: Pick<ServedOrder, 'inTrial'>, { type }: InvoiceLine): boolean {
+  return type === (inTrial ? 'trial' : 'plan')
 }
 
 function isSameUntaxed({ taxes: _, ...one }: InvoiceLine, { taxes: __, ...other }: InvoiceLine): boolean {

@@ -123,6 +123,7 @@ export async function updateSubscription(
   const areItemsNew = !unchanged(row, values, ['items', 'shipping', 'couponIds'])
   const areCouponsNew = !unchanged(row, values, ['couponIds'])
   const isChargedAnew = !unchanged(row, { autopay, paymentInstrumentId }, ['autopay', 'paymentInstrumentId'])
+  const isInstrumentNew = !unchanged(row, { paymentInstrumentId }, ['paymentInstrumentId'])
   const { deliveryAddress, billingAddress, notes, poNumber } = given
   const areNotesNew = !unchanged(row, { notes, poNumber, billingAddress, deliveryAddress }, [
     'notes',
@@ -157,8 +158,11 @@ export async function updateSubscription(
     : record.charging
   if (areTermsNew || isTaxedAnew) applyTerms(unit, record, instant, areItemsNew)
   if (isChargedAnew) {
-    const terms = { ...record.order.terms, ...charging }
-    applyTransitions(unit, record, [changeAutopay(record.order, instant, terms, row.autopay)])
+    const { order } = record
+    const terms = { ...order.terms, ...charging }
+    // An order's own instrument may be the one that it was charged by all along, as the customer's default.
+    const isGiven = isInstrumentNew && charging.instrumentId !== order.terms.instrumentId
+    applyTransitions(unit, record, [changeAutopay(order, instant, terms, row.autopay, isGiven)])
   }
   moveBoundary(unit, record, instant, given.renewalTime)
   if (changeableFields(row) === before) return

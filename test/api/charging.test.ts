@@ -140,6 +140,15 @@ describe('charging', () => {
       expect(started).toMatchObject({ billingStatus: 'unpaid' })
     })
 
+    test('that is given to an order in service which had none is charged at once for what is open', async () => {
+      const customerId = await customer()
+      const { id } = await place({ customerId })
+      const order = await until(`subscriptions/${id}`, ({ billingStatus }) => billingStatus === 'unpaid')
+      const paymentInstrumentId = await card(customerId)
+      await merchant.api.put(`subscriptions/${id}`, { ...order, paymentInstrumentId })
+      await until(`invoices/${order.recentInvoiceId}`, ({ status }) => status === 'paid')
+    })
+
     test('is not charged without autopay', async () => {
       const made = await make('customers', { paymentToken: await makeToken(merchant.api) })
       const invoiceId = await owing(String(made.id))

@@ -101,6 +101,10 @@ export class ChargedOrder {
     if (call === null || call.at > now) return false
     const sequence = call.invoice
     const { chargeTime, charge } = this.invoice(sequence)
+    if (charge === null && instrumentFor(this.order, this.invoice(sequence)) === null) {
+      this.#take(declineCharge(this.order, call.at, sequence))
+      return true
+    }
     if (charge === null) {
       this.#take(beginCharge(this.order, now, sequence))
       const { attempts } = this.invoice(sequence)

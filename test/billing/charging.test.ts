@@ -4,7 +4,7 @@ import { DECLINE_CLASSES, isHeld } from '../../billing/dunning.ts'
 import { parseDuration } from '../../billing/durations.ts'
 import { amountDue, isOpen } from '../../billing/invoices.ts'
 import { Money } from '../../billing/money.ts'
-import { type Order, renewalTime } from '../../billing/order.ts'
+import { type Order, renewalTime, transition } from '../../billing/order.ts'
 import {
   cancelOrder,
   changeCancellation,
@@ -29,7 +29,7 @@ import { pauseOrder, removePause } from '../../billing/pauses.ts'
 import fc from '../support/fast-check.ts'
 import { type Answer, AUTOPAY, ChargedOrder } from './charged-order.ts'
 import { expectEventsOfTransitions, expectPeriodsBilledOnce, illegal } from './legal.ts'
-import { anyCommands, anyTerms, at, type Command, day, END, terms, withInstrument } from './orders.ts'
+import { anyCommands, anyTerms, at, type Command, day, END, issuedEarly, terms } from './orders.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -862,6 +862,46 @@ describe('autopay', () => {
   })
 })
 
+describe('an instrument given to an order that had none to charge', () => {
+  const NONE = { canCharge: false, instrumentId: null }
+  const given = (before: Order, now: number) =>
+    changeAutopay(before, now, { ...before.terms, ...AUTOPAY, instrumentId: 'given' }, true, true)
+  const none = (before: Order, now: number) => changeAutopay(before, now, { ...before.terms, ...NONE }, true)
+
+  test('is charged at once for what was never charged', () => {
+    const order = charged(DELINQUENT_AFTER_3_DAYS)
+    order.order = { ...order.order, terms: { ...order.order.terms, ...NONE } }
+    expect(order.live(START + DAY).invoice(1)).toMatchObject({ status: 'unpaid', chargeTime: null })
+    order.command({ at: START + 2 * DAY, act: given }).live(START + 2 * DAY)
+    expect(order.charges).toMatchObject([{ invoice: 1, now: START + 2 * DAY, instrumentId: 'given' }])
+    expect(order.live(START + 5 * DAY).order).toMatchObject({
+      status: 'active',
+      invoices: [{ status: 'paid' }],
+    })
+  })
+
+  test('is charged at once for what was declined because there was none', () => {
+    const order = charged({ invoiceTimeShift: issuedEarly(5) }).live(at('2027-02-24'))
+    order.order = { ...order.order, terms: { ...order.order.terms, ...NONE } }
+    const declined = order.live(at('2027-03-02') - 1).invoice(2)
+    expect(declined).toMatchObject({ declinedTime: at('2027-02-28'), declines: [] })
+    order.command({ at: at('2027-03-02'), act: given }).live(at('2027-03-02'))
+    expect(order.invoice(2)).toMatchObject({ status: 'paid', paidTime: at('2027-03-02') })
+    const late = charged({ invoiceTimeShift: issuedEarly(5) }).live(at('2027-02-24'))
+    late.order = { ...late.order, terms: { ...late.order.terms, ...NONE } }
+    late.live(at('2027-03-20')).command({ at: at('2027-03-20'), act: given })
+    expect(late.live(at('2027-03-20')).invoice(2).status).toBe('paid')
+  })
+
+  test('is charged at the boundary for a period to come', () => {
+    const order = charged({ invoiceTimeShift: issuedEarly(5) }).live(START)
+    order.command({ at: START + DAY, act: none }).live(at('2027-02-25'))
+    order.command({ at: at('2027-02-25'), act: given }).live(at('2027-02-28') - 1)
+    expect(order.invoice(2).status).toBe('unpaid')
+    expect(order.live(at('2027-02-28')).invoice(2).status).toBe('paid')
+  })
+})
+
 describe('for any terms, commands, answers and outages', () => {
   const responses = fc.array(
     fc.oneof(
@@ -939,6 +979,9 @@ describe('for any terms, commands, answers and outages', () => {
   })
 
   test('what is owed is charged again where a retry or another instrument says so, if service goes on', () => {
+    const NONE = { canCharge: false, instrumentId: null }
+    const give = (order: Order, now: number, instrumentId: string) =>
+      changeAutopay(order, now, { ...order.terms, canCharge: true, instrumentId }, true, true)
     const acts: readonly Command['act'][] = [
       (order, now) =>
         pauseOrder(order, now, {
@@ -956,9 +999,14 @@ describe('for any terms, commands, answers and outages', () => {
           description: null,
         }),
       reactivateOrder,
-      (order, now) => chargeOpen(withInstrument(order, `default-${now}`), now),
       (order, now) =>
-        changeAutopay(order, now, withInstrument(order, `own-${now}`).terms, order.terms.canCharge),
+        chargeOpen(
+          { ...order, terms: { ...order.terms, canCharge: true, instrumentId: `default-${now}` } },
+          now,
+        ),
+      (order, now) => give(order, now, `own-${now}`),
+      // Deactivated, where there is no other one.
+      (order, now) => transition({ ...order, terms: { ...order.terms, ...NONE } }, now, 'api', () => {}),
       (order, now) => voidInvoice(order, now, order.nextInvoice - 1),
     ]
     const month = fc.array(
@@ -983,6 +1031,15 @@ describe('for any terms, commands, answers and outages', () => {
             act: (before, now) => removePause(before, now, before.pauses.at(-1)?.id ?? ''),
           })
           .command({ at: through, act: reactivateOrder })
+          .command({
+            at: through,
+            act: (before, now) => {
+              const { instrumentId } = before.terms
+              return instrumentId === null
+                ? give(before, now, 'last')
+                : transition(before, now, 'api', () => {})
+            },
+          })
           .live(through + 20 * DAY)
         for (const invoice of order.order.invoices.filter(isOpen)) {
           const made = order.charges.filter((one) => one.invoice === invoice.sequence)

@@ -1,14 +1,16 @@
 import { describe, expect, test } from '@jest/globals'
 import type { RedeemedCoupon } from '../../billing/coupons.ts'
+import { isOpen } from '../../billing/invoices.ts'
 import { changeItems } from '../../billing/item-changes.ts'
 import { Money, sumOf } from '../../billing/money.ts'
 import { type Order, placeOrder } from '../../billing/order.ts'
 import { changeTerms, voidInvoice } from '../../billing/order-commands.ts'
 import { advanceThrough, upcomingInvoice } from '../../billing/order-lifecycle.ts'
-import { payInvoice } from '../../billing/order-payments.ts'
+import { declineCharge, payInvoice } from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
 import { monthlyRecurringRevenue } from '../../billing/recurring-revenue.ts'
 import fc from '../support/fast-check.ts'
+import { type Answer, ChargedOrder } from './charged-order.ts'
 import { anyCommands, anyTerms, at, day, live, MONTHLY, terms } from './orders.ts'
 
 const redeemed = (members: Partial<RedeemedCoupon> = {}): RedeemedCoupon => ({
@@ -214,6 +216,57 @@ describe('a coupon', () => {
         lines: [{ discount: '1' }],
       })
     })
+
+    test('and taken back, does not come back when the invoice is drawn up again', () => {
+      const fixed = byMarch({ discount: { type: 'fixed', amount: '20', currency: 'EUR' } })
+      const priced = (price: string) => items(['seat', 1, price])
+      const order = placed([fixed], { items: priced('30'), canCharge: true })
+      const declined = declineCharge(through(order, '2027-01-31'), at('2027-01-31'), 1).order
+      expect(amounts(declined)).toEqual(['10'])
+      const open = through(declined, '2027-03-10')
+      expect(open).toMatchObject({ status: 'pending', invoices: [{ amount: '30', discounts: [] }] })
+      const now = at('2027-03-12')
+      const same = changeTerms(open, now, { ...open.terms, abandonTime: at('2027-06-01') })
+      expect(same.order.invoices).toEqual(open.invoices)
+      const changed = changeTerms(open, now, { ...open.terms, items: priced('20') }).order
+      expect(changed.invoices).toMatchObject([{ amount: '20', discounts: [], status: 'past-due' }])
+    })
+  })
+
+  test('to be paid by a time reduces nothing that a pending order owes after it, however its terms are changed', () => {
+    const START = at('2027-01-31')
+    const DAY = 86_400_000
+    const days = fc.integer({ min: 0, max: 40 })
+    const coupon = (paidIn: number, discount: RedeemedCoupon['discount']) => {
+      const time = new Date(START + paidIn * DAY).toISOString()
+      return redeemed({ discount, restrictions: [{ type: 'paid-by-time', time }] })
+    }
+    const discounts = fc.constantFrom<RedeemedCoupon['discount']>(
+      { type: 'percent', value: '30' },
+      { type: 'fixed', amount: '20', currency: 'EUR' },
+    )
+    const moves = fc.array(fc.tuple(days, fc.integer({ min: 0, max: 40 }), days), { maxLength: 6 })
+    fc.assert(
+      fc.property(days, discounts, moves, (paidIn, discount, given) => {
+        const priced = (price: number) => items(['seat', 1, String(price)])
+        const agreed = terms({}, { coupons: [coupon(paidIn, discount)], items: priced(30) })
+        const order = new ChargedOrder(agreed, Array<Answer>(20).fill('declined')).live(START)
+        for (const [when, price, ahead] of given.toSorted(([one], [other]) => one - other)) {
+          const now = START + when * DAY
+          const startTime = START + ahead * DAY
+          order.live(now - 1).command({
+            at: now,
+            act: (before) => changeTerms(before, now, { ...before.terms, items: priced(price), startTime }),
+          })
+        }
+        for (const one of order.live(START + 60 * DAY).transitions) {
+          for (const { discounts: made } of one.order.invoices.filter(isOpen)) {
+            expect(made.filter(({ paidBy = one.at }) => paidBy < one.at)).toEqual([])
+          }
+        }
+      }),
+      { numRuns: 300 },
+    )
   })
 
   test('never costs more than without it, and never below nothing, whatever happens to the order', () => {

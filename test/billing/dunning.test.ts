@@ -21,7 +21,7 @@ const daysOf = (order: ChargedOrder, sequence: number) =>
 const ownCard =
   (instrumentId: string): Command['act'] =>
   (order, now) =>
-    changeAutopay(order, now, withInstrument(order, instrumentId).terms, true)
+    changeAutopay(order, now, withInstrument(order, instrumentId).terms, true, true)
 const defaultCard =
   (instrumentId: string): Command['act'] =>
   (order, now) =>

@@ -273,7 +273,7 @@ const acts: fc.Arbitrary<Command['act']> = fc.oneof(
   fc.constant<Command['act']>((order, now) => chargeOpen(order, now)),
   fc.constant<Command['act']>((order, now) => chargeOpen(withInstrument(order, `default-${now}`), now)),
   fc.constant<Command['act']>((order, now) =>
-    changeAutopay(order, now, withInstrument(order, `own-${now}`).terms, true),
+    changeAutopay(order, now, withInstrument(order, `own-${now}`).terms, true, true),
   ),
   days.map(
     (ahead): Command['act'] =>

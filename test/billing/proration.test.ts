@@ -710,6 +710,168 @@ describe('a discounted order whose items change', () => {
     expect(subtotal(creditAtEnd(moved))).toBe('-10')
   })
 
+  const fixed = (amount: string, restrictions: RedeemedCoupon['restrictions'] = []): RedeemedCoupon => ({
+    ...coupon({ type: 'fixed', amount, currency: 'EUR' }),
+    restrictions,
+  })
+  const half = (restrictions: RedeemedCoupon['restrictions'] = []): RedeemedCoupon => ({
+    ...coupon({ type: 'percent', value: '50' }),
+    restrictions,
+  })
+  const item = (id: string, price: string, setup: string | null = null): PricedItem => ({
+    id,
+    quantity: 1,
+    plan: {
+      ...MONTHLY,
+      id: `plan of ${id}`,
+      name: id,
+      pricing: { formula: 'flat-rate', price },
+      setup: setup === null ? null : { price: setup },
+    },
+  })
+  const begun = (items: readonly PricedItem[], coupons: readonly RedeemedCoupon[], instant = MIDDLE) =>
+    advanceBefore(placeOrder(terms({}, { createdTime: at('2027-04-01'), items, coupons })).order, instant + 1)
+      .order
+  const having = (order: Order, items: readonly PricedItem[], instant = MIDDLE): Order =>
+    changeItems(order, instant, {
+      terms: { ...order.terms, items },
+      prorated: true,
+      renewalPolicy: 'retain',
+    }).order
+  /** What changes after the first invoice have billed. */
+  const change = ({ invoices, queue }: Order) =>
+    sumOf([...invoices.slice(1).map(({ amount }) => amount), subtotal(queue)])
+  const interim = ({ invoices }: Order) =>
+    invoices.at(-1)?.lines.map(({ description, amount }) => [description, amount])
+
+  test('by a fixed amount, has of it for the period what its first invoice left for that beside a setup', () => {
+    const order = begun([item('A', '20', '30')], [fixed('10')])
+    expect(order.invoices[0]?.lines.map(({ discount }) => discount)).toEqual(['6', '4'])
+    const dearer = having(order, [item('A', '40', '30')])
+    expect(interim(dearer)).toEqual([
+      ['Unused time on A', '-8'],
+      ['Remaining time on A', '18'],
+    ])
+    expect(change(having(dearer, [item('A', '20', '30')]))).toBe('0')
+  })
+
+  test('by a fixed amount and a share, has of each what its first invoice left for the period', () => {
+    const share = { ...half(), couponId: 'half', redemptionId: 'half' }
+    const order = begun([item('A', '20', '30')], [fixed('10'), share])
+    // The shares are 15 and 10; of the fixed amount the setup has 6, and the period 4.
+    expect(order.invoices[0]?.lines.map(({ discount }) => discount)).toEqual(['21', '14'])
+    expect(change(having(order, [item('A', '40', '30')]))).toBe('5')
+  })
+
+  test('keeps the discount that its invoice has, whatever amount that would need now', () => {
+    const minimum = half([{ type: 'minimum-order-amount', amount: '30', currency: 'EUR' }])
+    const order = begun([item('A', '20', '15')], [minimum])
+    expect(order.invoices[0]).toMatchObject({ amount: '17.5' })
+    expect(interim(having(order, [item('A', '20', '15'), item('B', '5')]))).toEqual([
+      ['Remaining time on B', '1.25'],
+    ])
+    const maximum = half([{ type: 'maximum-order-amount', amount: '35', currency: 'EUR' }])
+    const small = begun([item('A', '20', '15')], [maximum])
+    expect(interim(having(small, [item('A', '20', '15'), item('B', '50')]))).toEqual([
+      ['Remaining time on B', '12.5'],
+    ])
+  })
+
+  const cents = fc.integer({ min: 0, max: 5_000 }).map((amount) => (amount / 100).toString())
+  const someItems = fc
+    .array(fc.tuple(fc.constantFrom('A', 'B', 'C'), cents, fc.option(cents)), { minLength: 1, maxLength: 3 })
+    .map((given) => {
+      const ids = new Map(given.map((one) => [one[0], one]))
+      return [...ids.values()].map(([id, price, setup]) => item(id, price, setup))
+    })
+  const someCoupons = fc
+    .array(
+      fc.record({
+        discount: fc.oneof(
+          fc.integer({ min: 1, max: 100 }).map((value) => ({ type: 'percent' as const, value: `${value}` })),
+          cents.map((amount) => ({ type: 'fixed' as const, amount, currency: 'EUR' })),
+        ),
+        restrictions: fc.array(
+          fc.oneof(
+            fc
+              .tuple(fc.constantFrom('minimum-order-amount' as const, 'maximum-order-amount' as const), cents)
+              .map(([type, amount]) => ({ type, amount, currency: 'EUR' })),
+            fc
+              .tuple(fc.subarray(['plan of A', 'plan of B'], { minLength: 1 }), fc.constantFrom(1, 2))
+              .map(([planIds, minimumQuantity]) => ({
+                type: 'restrict-to-plans' as const,
+                planIds,
+                minimumQuantity,
+              })),
+          ),
+          { maxLength: 1 },
+        ),
+      }),
+      { maxLength: 3 },
+    )
+    .map((given) =>
+      given.map(({ discount, restrictions }, index) => ({
+        ...coupon(discount),
+        couponId: `coupon ${index}`,
+        redemptionId: `redemption ${index}`,
+        restrictions,
+      })),
+    )
+  const passed = fc.integer({ min: 0, max: 30 * 86_400 - 1 }).map((s) => at('2027-04-01') + s * SECOND)
+
+  test('there and back at one instant comes to nothing, whatever is discounted beside the period', () => {
+    fc.assert(
+      fc.property(someItems, someItems, someCoupons, passed, (first, second, coupons, instant) => {
+        const order = begun(first, coupons, instant)
+        expect(change(having(order, first, instant))).toBe('0')
+        expect(change(having(having(order, second, instant), first, instant))).toBe('0')
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('by shares, is not billed anew for what stays', () => {
+    const shares = fc.array(fc.integer({ min: 1, max: 99 }), { minLength: 1, maxLength: 2 })
+    fc.assert(
+      fc.property(someItems, cents, shares, passed, (first, price, percents, instant) => {
+        const coupons = percents.map((value, index) => ({
+          ...coupon({ type: 'percent', value: `${value}` }),
+          couponId: `coupon ${index}`,
+          redemptionId: `redemption ${index}`,
+        }))
+        const order = begun(first, coupons, instant)
+        const more = having(order, [...first, item('D', price)], instant)
+        const { queue, invoices } = more
+        const lines = [...queue, ...invoices.slice(1).flatMap((one) => one.lines)]
+        expect(lines.filter(({ itemId }) => itemId !== 'D')).toEqual([])
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('by a fixed amount, is reduced by that once in a period, however its items change', () => {
+    const start = at('2027-04-01')
+    fc.assert(
+      fc.property(
+        someItems,
+        fc.array(someItems, { minLength: 1, maxLength: 4 }),
+        cents,
+        (first, changes, amount) => {
+          const order = begun(first, [fixed(amount)], start)
+          const last = changes.reduce((before, items) => having(before, items, start), order)
+          const billed = new Money(order.invoices[0]?.amount ?? 0).plus(change(last))
+          const whole = sumOf([
+            ...first.map(({ plan }) => plan.setup?.price ?? '0'),
+            ...last.terms.items.map(({ plan: { pricing } }) => ('price' in pricing ? pricing.price : '0')),
+          ])
+          expect(billed.greaterThanOrEqualTo(new Money(whole).minus(amount))).toBe(true)
+          expect(billed.lessThanOrEqualTo(whole)).toBe(true)
+        },
+      ),
+      { numRuns: 1_000 },
+    )
+  })
+
   test('billed at its end, is discounted as a whole, by what is redeemed then', () => {
     const postpaid = terms(
       { pricing: { formula: 'flat-rate', price: '10' } },
