@@ -134,7 +134,7 @@ function tracked(requestLog: RequestLog, baseUrl: string): Koa.Middleware<ApiSta
     if (credential === undefined) return
     const duration = performance.now() - started
     const route = paths.get(operationId) ?? ''
-    const facts = { id, credential, route, params, given, responded, startedAt, duration }
+    const facts = { id, operationId, credential, route, params, given, responded, startedAt, duration }
     ctx.res.once('close', () => requestLog.add(trackedRequest(ctx, facts, baseUrl)))
   }
 }

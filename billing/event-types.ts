@@ -284,7 +284,11 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
     ids: ['disputeId', 'transactionId'],
   },
   { type: 'customer-created', when: 'A customer was created.', ids: ['customerId'] },
-  { type: 'customer-updated', when: 'A caller changed a customer.', ids: ['customerId'] },
+  {
+    type: 'customer-updated',
+    when: 'A caller changed a customer. Renaming or deleting a tag emits no event for its customers.',
+    ids: ['customerId'],
+  },
   {
     type: 'customer-merged',
     when: 'Another customer, the `duplicateCustomerId` of the payload, was merged into a customer.',

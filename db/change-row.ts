@@ -9,9 +9,17 @@ interface RevisedRow {
 }
 
 /** Raises the revision of a row that is changed now. */
-export function raiseRevision(row: RevisedRow, { now }: Pick<UnitOfWork, 'now'>): void {
+export function raiseRevision(row: RevisedRow, unit: Pick<UnitOfWork, 'now'>): void {
   row.revision += 1
-  row.updatedTime = now
+  row.updatedTime = changeTime(row, unit)
+}
+
+/** Returns the unit's time, or that of the last change if a transaction that began later has changed the row before. */
+export function changeTime(
+  { updatedTime }: Pick<RevisedRow, 'updatedTime'>,
+  { now }: Pick<UnitOfWork, 'now'>,
+): Date {
+  return updatedTime < now ? now : updatedTime
 }
 
 /** Raises the revision at the first change in a commit: one commit is one revision. */
@@ -37,8 +45,7 @@ export async function changeRow(
   if (snapshot(unit, row) === before) return false
   // A command that advances the record raises the revision itself; one commit is one revision.
   if (row.revision === revision) row.revision += 1
-  // A transaction that began earlier may change the row later.
-  if (row.updatedTime < unit.now) row.updatedTime = unit.now
+  row.updatedTime = changeTime(row, unit)
   return true
 }
 

@@ -243,7 +243,7 @@ export async function recordOutcomes(
                 + case when counted.succeeded then 0 else webhook.consecutive_failures end,
               first_failure_time = case when counted.succeeded then counted.first_failure
                                         else coalesce(webhook.first_failure_time, counted.first_failure) end,
-              revision = webhook.revision + 1, updated_time = now()
+              revision = webhook.revision + 1, updated_time = greatest(webhook.updated_time, now())
          from counted
         where webhook.organization_id = counted.organization_id and webhook.id = counted.webhook_id
           and (counted.failures > 0 or webhook.consecutive_failures > 0)

@@ -1,6 +1,8 @@
 import type { EventType } from '../billing/event-types.ts'
+import { changeTime } from '../db/change-row.ts'
 import type { Coupon } from '../db/entities/index.ts'
 import type { NewEvent } from '../db/outbox.ts'
+import type { UnitOfWork } from '../db/unit-of-work.ts'
 import { presentCoupon } from '../representations/coupon.ts'
 
 export interface AboutRedemption {
@@ -14,13 +16,13 @@ export interface AboutRedemption {
 export function couponEvent(
   coupon: Coupon,
   type: EventType,
-  { now, baseUrl }: { readonly now: Date; readonly baseUrl: string },
+  { now, baseUrl }: Pick<UnitOfWork, 'now' | 'baseUrl'>,
   redemption: AboutRedemption | null = null,
 ): NewEvent {
   const representation = presentCoupon(coupon, baseUrl)
   return {
     type,
-    time: now,
+    time: changeTime(coupon, { now }),
     websiteId: redemption?.websiteId ?? null,
     ids: {
       couponId: coupon.id,

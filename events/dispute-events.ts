@@ -1,3 +1,4 @@
+import { changeTime } from '../db/change-row.ts'
 import { type Dispute, Transaction } from '../db/entities/index.ts'
 import { type DisputeOfTransaction, disputeOf } from '../db/entities/transaction.ts'
 import { plainRowReader } from '../db/plain-rows.ts'
@@ -22,7 +23,7 @@ export async function emitDisputeEvent(
   unit: UnitOfWork,
   dispute: Dispute,
   type: 'dispute-created' | 'dispute-modified',
-  { time = unit.now, cause = 'api', sale }: DisputeEventOptions = {},
+  { time = changeTime(dispute, unit), cause = 'api', sale }: DisputeEventOptions = {},
 ): Promise<void> {
   const { baseUrl } = unit
   const about = sale ?? (await readDisputedSale(unit, dispute.transactionId))

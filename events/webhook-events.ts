@@ -1,5 +1,6 @@
 /** The webhook concerned does not receive the event, because its receiver fails. */
 import type { EventType } from '../billing/event-types.ts'
+import { changeTime } from '../db/change-row.ts'
 import type { Webhook } from '../db/entities/index.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
 import { presentWebhookToOthers } from '../representations/webhook.ts'
@@ -13,7 +14,7 @@ export function emitWebhookEvent(
   const representation = presentWebhookToOthers(webhook, unit.baseUrl)
   unit.emit({
     type,
-    time: unit.now,
+    time: changeTime(webhook, unit),
     websiteId: null,
     ids: { webhookId: webhook.id },
     embedded: { webhook: representation },

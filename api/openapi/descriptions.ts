@@ -139,8 +139,9 @@ const OWN: Readonly<Record<string, string>> = {
     'A customer with orders, invoices, credit memos, coupon redemptions, transactions or payment instruments cannot be deleted (409), unless `targetCustomerId` names a customer that takes over all records.',
   GetCustomerLeadSource: 'The response is 404 if the customer has none. `original` is the first one.',
   PutCustomerLeadSource: 'The response is 201, whether or not the customer had a lead source.',
-  PatchTag: 'Customers keep the tag under its new name.',
-  DeleteTag: 'The tag is taken from every customer that has it.',
+  PatchTag: 'Customers keep the tag under its new name. Their revisions rise, and no event is emitted.',
+  DeleteTag:
+    'The tag is taken from every customer that has it. Their revisions rise, and no event is emitted: untag customers first to receive `customer-updated` for each.',
   PostTagCustomerCollection: 'All of the customers are tagged, or none if one does not exist (422).',
   DeleteTagCustomerCollection: 'All of the customers are untagged, or none if one does not exist (422).',
   PostTagCustomer: 'A customer who has the tag keeps it.',

@@ -17,6 +17,7 @@ import { creditMemoSearch } from '../../db/entities/credit-memo.ts'
 import { CreditMemo as CreditMemoRow, Customer } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { statement } from '../../db/statement.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { presentCreditAllocation, presentCreditMemo } from '../../representations/credit-memo.ts'
 import { presentCustomer } from '../../representations/customer.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
@@ -49,20 +50,18 @@ export const creditMemos: Resource<CreditMemoRow> = {
 
 export const creditMemoWriter: Writer<CreditMemoRow, CreditMemo> = {
   create(unit, id, body) {
-    requireAllocations(body, null)
+    requireAllocations(body, { invoices: [], transactions: [] }, isSame)
     return createCreditMemo(unit, id, valuesOf(body))
   },
-  update(unit, row, body) {
-    requireAllocations(body, presentCreditMemo(row, unit.baseUrl).allocations)
-    updateCreditMemo(row, valuesOf(body))
-  },
+  // A client may send what it read before more of the memo was used.
+  update: (unit, row, body) => update(unit, row, body, isPartOf),
   changed: (unit, row) => emitCreditMemoChange(unit, row, 'credit-memo-modified'),
 }
 
 /** Responds with 409 if an invoice uses it, or if it is voided already. */
 export async function patchCreditMemo(context: OperationContext): Promise<OperationResponse> {
   return await patch<CreditMemoRow, CreditMemo>(context, creditMemos, {
-    update: creditMemoWriter.update,
+    update: (unit, row, body) => update(unit, row, body, isSame),
     changed: (unit, row) => emitCreditMemoChange(unit, row, 'credit-memo-modified'),
     changeable: ['items', 'shippingAmount', 'reason', 'description', 'allocations'],
   })
@@ -122,14 +121,43 @@ export async function postCreditAllocation(context: OperationContext): Promise<O
   })
 }
 
-/** Refuses allocations that differ from what invoices use of a memo: no wish of a caller is dropped in silence. */
+interface Allocation {
+  readonly invoiceId?: string
+  readonly transactionId?: string
+  readonly amount?: number
+  readonly currency?: string
+}
+
+type Comparison = (given: readonly Allocation[], known: readonly Allocation[]) => boolean
+
+const isSame: Comparison = (given, known) => canonicalJson(given) === canonicalJson(known)
+
+/** True if the memo has each of them, for the amount at least. */
+const isPartOf: Comparison = (given, known) => {
+  const keyOf = ({ invoiceId, transactionId, currency }: Allocation) =>
+    canonicalJson({ invoiceId, transactionId, currency })
+  const amounts = new Map(known.map((one) => [keyOf(one), one.amount ?? 0]))
+  return (
+    new Set(given.map(keyOf)).size === given.length &&
+    given.every((one) => (one.amount ?? Number.POSITIVE_INFINITY) <= (amounts.get(keyOf(one)) ?? 0))
+  )
+}
+
+function update(unit: UnitOfWork, row: CreditMemoRow, body: CreditMemo, isKnown: Comparison): void {
+  const { invoices, transactions } = presentCreditMemo(row, unit.baseUrl).allocations
+  requireAllocations(body, { invoices, transactions }, isKnown)
+  updateCreditMemo(row, valuesOf(body))
+}
+
+/** Refuses allocations that are not the memo's: no wish of a caller is dropped in silence. */
 function requireAllocations(
   { allocations }: CreditMemo,
-  known: ReturnType<typeof presentCreditMemo>['allocations'] | null,
+  known: Readonly<Record<keyof typeof ALLOCATED_BY, readonly Allocation[]>>,
+  isKnown: Comparison,
 ): void {
   const problems = (['invoices', 'transactions'] as const).flatMap((name) => {
     const given = allocations?.[name] ?? []
-    if (given.length === 0 || canonicalJson(given) === canonicalJson(known?.[name])) return []
+    if (given.length === 0 || isKnown(given, known[name])) return []
     return [{ field: `allocations.${name}`, code: 'not-supported' as const, message: ALLOCATED_BY[name] }]
   })
   if (problems.length > 0) throw new InvalidFieldsError(problems)

@@ -265,7 +265,9 @@ async function changeCredentials(
   given: NonNullable<GatewayAccountPatch['credentials']>,
   { keys }: OperationContext,
 ): Promise<void> {
-  row.credentialsCipher = await sealedCredentials(keys.vault, given, row.credentialsCipher ?? null)
+  const before = row.credentialsCipher ?? null
+  row.credentialsCipher = await sealedCredentials(keys.vault, given, before)
+  if (row.credentialsCipher === before) return
   const type = 'gateway-account-credentials-changed'
   unit.addTimelineEntry(gatewayAccountEntry(row.id, type, 'credentials changed', unit.now))
 }

@@ -13,6 +13,7 @@ import { searchExpression } from '../../db/entities/columns.ts'
 import type { PaymentInstrument as PaymentInstrumentRow } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { customerEvent } from '../../events/customer-events.ts'
+import { presentInvoice } from '../../representations/invoice.ts'
 import { type ShownMembers, storefrontView } from '../../representations/storefront.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
@@ -63,15 +64,18 @@ export const storefrontOrders = storefront(subscriptions, {
   restriction: ofCustomer,
 })
 
-/** Customers see no drafts. */
-export const storefrontInvoices = storefront(invoices, {
-  path: 'storefront/invoices',
-  schema: StorefrontInvoice,
-  restriction: (context) => ({
-    text: `row.customer_id = ? and row.status <> 'draft'`,
-    values: [customerOf(context)],
-  }),
-})
+/** Customers see no drafts, and an invoice without its transactions, which are a list of their own. */
+export const storefrontInvoices = storefront(
+  { ...invoices, present: (row, { baseUrl }) => presentInvoice(row, baseUrl) },
+  {
+    path: 'storefront/invoices',
+    schema: StorefrontInvoice,
+    restriction: (context) => ({
+      text: `row.customer_id = ? and row.status <> 'draft'`,
+      values: [customerOf(context)],
+    }),
+  },
+)
 
 export const storefrontPaymentInstruments = storefront(paymentInstruments, {
   path: 'storefront/payment-instruments',
@@ -184,7 +188,10 @@ function customerOf({ credential }: OperationContext): string {
   return credential.customerId
 }
 
-/** Only the members of the storefront's schema can be searched for. */
+/**
+ * Only the members of the storefront's schema can be searched for. Every row is presented alone, so that `present` of the
+ * base must not read the database.
+ */
 function storefront<Row extends ResourceRow>(
   base: Resource<Row>,
   own: Pick<Resource<Row>, 'path' | 'schema'> &

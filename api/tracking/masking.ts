@@ -4,7 +4,7 @@
  */
 import { withoutCardNumbers } from '../../billing/cards.ts'
 
-const MASK = '***'
+export const MASK = '***'
 
 export const LONGEST_BODY = 8_192
 const LONGEST_LINE = 2_048
@@ -13,24 +13,27 @@ const MARGIN = 4_096
 
 // All of these match in one pass: none goes back over what it has read, whatever the text.
 const STRING = '"(?:[^"\\\\]|\\\\[^])*(?:"|\\\\?$)'
-const NAMES = [
-  'pan',
-  'cvv',
-  'cvc',
-  'encryptedCvv',
-  'accountNumber',
-  'authorization',
-  'nonce',
-  'signature',
-  'merchantSessionIdentifier',
-  '[A-Za-z_]*(?:[Pp]assword|[Tt]oken|[Ss]ecret|[Kk]ey)',
-].join('|')
-const MEMBERS = new RegExp(`"(${NAMES})"(\\s*:\\s*)(?:${STRING}|-?\\d[\\d.eE+-]*)`, 'g')
+/** Card numbers and security codes, as callers spell them. What a check of one resulted in is no secret. */
+const CARD_NAME = new RegExp(
+  `^(?!.*(?:check|response|result)$)(?:pan$|.*(?:${[
+    'cvv|cvc|cvn|cv2|^csc|csc$|^cid$',
+    'security[^a-z]*code|verification[^a-z]*(?:value|code|number)',
+    '(?:card|account)[^a-z]*number$',
+  ].join('|')}))`,
+  'is',
+)
+const SECRET_NAME =
+  /^(?:authorization|nonce|signature|merchantSessionIdentifier)$|(?:password|token|secret|key)$/i
+/** Bounded, since a text can have a quotation mark anywhere. */
+const NAME = '"([^"\\\\]{1,60})'
+const MEMBERS = new RegExp(`${NAME}("\\s*:\\s*)(?:${STRING}|-?\\d[\\d.eE+-]*)`, 'g')
 /** The same in a document that is a string of the text. */
 const QUOTED_MEMBERS = new RegExp(
-  `"(${NAMES})(\\\\+"\\s*:\\s*)(?:\\\\+"(?:[^"\\\\]|\\\\+(?!["\\\\]))*|-?\\d[\\d.eE+-]*)`,
+  `${NAME}(\\\\+"\\s*:\\s*)(?:\\\\+"(?:[^"\\\\]|\\\\+(?!["\\\\]))*|-?\\d[\\d.eE+-]*)`,
   'g',
 )
+/** Members of both whose value is a list or object. */
+const CONTAINERS = new RegExp(`${NAME}(\\\\*"\\s*:\\s*)[[{]`, 'g')
 /** Custom headers of a webhook, whose values can be anything. */
 const HEADER_LISTS = new RegExp(`"headers"\\s*:\\s*\\[(?:[^\\]"]|${STRING})*(?:\\]|$)`, 'g')
 const HEADER_VALUES = new RegExp(`"value"(\\s*:\\s*)${STRING}`, 'g')
@@ -82,11 +85,29 @@ export function maskedHeaders(headers: Readonly<Record<string, unknown>>): Recor
 
 function masked(text: string): string {
   return withoutSecretValues(
-    text
+    withoutCardContainers(text)
       .replaceAll(HEADER_LISTS, (list) => list.replaceAll(HEADER_VALUES, `"value"$1"${MASK}"`))
-      .replaceAll(MEMBERS, `"$1"$2"${MASK}"`)
-      .replaceAll(QUOTED_MEMBERS, `"$1$2${MASK}`),
+      .replaceAll(MEMBERS, (member, name: string, colon: string) =>
+        isSecret(name) ? `"${name}${colon}"${MASK}"` : member,
+      )
+      .replaceAll(QUOTED_MEMBERS, (member, name: string, colon: string) =>
+        isSecret(name) ? `"${name}${colon}${MASK}` : member,
+      ),
   )
+}
+
+function isSecret(name: string): boolean {
+  return CARD_NAME.test(name) || SECRET_NAME.test(name)
+}
+
+/** Ends the text where card data is a list or object, which no operation takes. */
+function withoutCardContainers(text: string): string {
+  for (const { index, 1: name = '', 2: colon = '' } of text.matchAll(CONTAINERS)) {
+    if (!CARD_NAME.test(name)) continue
+    const mask = colon.startsWith('"') ? `"${MASK}"` : MASK
+    return `${text.slice(0, index)}"${name}${colon}${mask}`
+  }
+  return text
 }
 
 function withoutSecretValues(text: string): string {

@@ -1,7 +1,7 @@
 import type { Context } from 'koa'
 import { ID_PATTERN } from '../../billing/id-format.ts'
 import type { Credential } from '../http/authentication.ts'
-import { maskedBody, maskedHeaders, maskedLine, maskedUrl } from './masking.ts'
+import { MASK, maskedBody, maskedHeaders, maskedLine, maskedUrl } from './masking.ts'
 
 export interface TrackedRequest {
   readonly organization_id: string
@@ -25,6 +25,7 @@ export interface TrackedRequest {
 
 export interface TrackedFacts {
   readonly id: string
+  readonly operationId: string
   readonly credential: Credential
   /** The path with the names of its parameters. */
   readonly route: string
@@ -50,7 +51,7 @@ export function trackedRequest(ctx: Context, facts: TrackedFacts, baseUrl: strin
     ),
     route: facts.route,
     method: ctx.method,
-    request: maskedBody(given == null ? null : JSON.stringify(given)),
+    request: maskedBody(given == null ? null : JSON.stringify(loggable(given, facts))),
     response: maskedBody(typeof body === 'string' && body !== '' && ctx.method !== 'HEAD' ? body : null),
     request_headers: maskedHeaders(ctx.req.headers),
     response_headers: maskedHeaders(ctx.res.getHeaders()),
@@ -62,6 +63,29 @@ export function trackedRequest(ctx: Context, facts: TrackedFacts, baseUrl: strin
     duration: Math.round(facts.duration),
     created_time: new Date(facts.startedAt).toISOString(),
   }
+}
+
+const KEPT_OF_TOKEN = ['method', 'paymentInstrument', 'billingAddress', 'riskMetadata', 'leadSource']
+const KEPT_OF_CARD = ['expMonth', 'expYear']
+
+/** Of the body of a payment token, what is known to be no card data: a security code can be in a member of any name. */
+function loggable(given: unknown, { operationId }: TrackedFacts): unknown {
+  if (operationId !== 'PostToken') return given
+  const token = onlyValuesOf(given, KEPT_OF_TOKEN)
+  return isObject(token) && 'paymentInstrument' in token
+    ? { ...token, paymentInstrument: onlyValuesOf(token.paymentInstrument, KEPT_OF_CARD) }
+    : token
+}
+
+function onlyValuesOf(value: unknown, names: readonly string[]): unknown {
+  if (!isObject(value)) return MASK
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, names.includes(name) ? member : MASK]),
+  )
+}
+
+function isObject(value: unknown): value is object {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
 const SECRET_PARAMETERS = ['token']
@@ -83,7 +107,7 @@ function relatedIds(
 }
 
 function idsIn(value: unknown): string[] {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return []
+  if (!isObject(value)) return []
   return Object.entries(value).flatMap(([name, member]) =>
     name !== 'organizationId' && ID_MEMBER.test(name)
       ? [member].flat().filter((id): id is string => typeof id === 'string')

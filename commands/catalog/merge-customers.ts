@@ -129,7 +129,7 @@ async function moveRows(
     const rows = await statement<{ id: string }>(
       em,
       `merge-${table}`,
-      `update ${table} set customer_id = ?, revision = revision + 1, updated_time = ?
+      `update ${table} set customer_id = ?, revision = revision + 1, updated_time = greatest(updated_time, ?)
         where organization_id = ? and customer_id = ? returning id`,
       [to, now, organizationId, from],
     )

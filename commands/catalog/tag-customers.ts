@@ -26,7 +26,7 @@ export async function renameTag(unit: UnitOfWork, tag: Tag, name: string): Promi
     `${TAGGED} update customers
         set tags = (select jsonb_agg(case when tag ->> 'id' = ? then jsonb_set(tag, '{name}', to_jsonb(?::text)) else tag end
                       order by ordinal) from jsonb_array_elements(tags) with ordinality as each (tag, ordinal)),
-            revision = revision + 1, updated_time = ?
+            revision = revision + 1, updated_time = greatest(updated_time, ?)
        from tagged where customers.organization_id = ? and customers.id = tagged.id`,
     [...tagged(unit, tag), tag.id, name, unit.now, unit.organizationId],
   )
@@ -39,7 +39,7 @@ export async function removeTag(unit: UnitOfWork, tag: Tag): Promise<void> {
     `${TAGGED} update customers
         set tags = (select coalesce(jsonb_agg(tag order by ordinal), '[]')
                       from jsonb_array_elements(tags) with ordinality as each (tag, ordinal) where tag ->> 'id' <> ?),
-            revision = revision + 1, updated_time = ?
+            revision = revision + 1, updated_time = greatest(updated_time, ?)
        from tagged where customers.organization_id = ? and customers.id = tagged.id`,
     [...tagged(unit, tag), tag.id, unit.now, unit.organizationId],
   )

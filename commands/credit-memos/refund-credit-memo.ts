@@ -3,7 +3,7 @@ import { creditMemoStatus } from '../../billing/credit-memos.ts'
 import { ConflictError } from '../../billing/errors.ts'
 import { isZero, Money, plainAmount } from '../../billing/money.ts'
 import { type Parts, refundable, sharesOf, withReserved } from '../../billing/refund-shares.ts'
-import { raiseRevision } from '../../db/change-row.ts'
+import { changeTime, raiseRevision } from '../../db/change-row.ts'
 import { type CreditMemo, Customer, Transaction } from '../../db/entities/index.ts'
 import { MONEY_TAKEN } from '../../db/entities/transaction.ts'
 import { lockRow } from '../../db/lock-row.ts'
@@ -73,7 +73,8 @@ async function reservedOf({ em, organizationId }: UnitOfWork, sale: Transaction)
 
 /** Gives the amount of a refund that moved no money back to its locked memo. */
 export async function returnRefund(unit: UnitOfWork, memo: CreditMemo, refund: Transaction): Promise<void> {
-  const { organizationId, baseUrl, now: time } = unit
+  const { organizationId, baseUrl } = unit
+  const time = changeTime(memo, unit)
   const left = memo.transactionAllocations.filter(({ transactionId }) => transactionId !== refund.id)
   if (left.length === memo.transactionAllocations.length) return
   memo.transactionAllocations = left
@@ -92,7 +93,8 @@ export async function returnRefund(unit: UnitOfWork, memo: CreditMemo, refund: T
  * that was used meanwhile.
  */
 export async function retakeRefund(unit: UnitOfWork, memo: CreditMemo, refund: Transaction): Promise<void> {
-  const { organizationId, baseUrl, now: time } = unit
+  const { organizationId, baseUrl } = unit
+  const time = changeTime(memo, unit)
   if (memo.transactionAllocations.some(({ transactionId }) => transactionId === refund.id)) return
   const taken = Money.min(memo.unusedAmount, refund.amount)
   if (!taken.isZero()) {

@@ -6,6 +6,7 @@ import { isOpen } from '../../billing/invoices.ts'
 import { amountProblem, isZero, Money, plainAmount } from '../../billing/money.ts'
 import { transition } from '../../billing/order.ts'
 import { creditInvoice, requireNoCharge } from '../../billing/order-payments.ts'
+import { changeTime } from '../../db/change-row.ts'
 import { type CreditMemo, Customer, Invoice } from '../../db/entities/index.ts'
 import { newId } from '../../db/new-id.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -109,7 +110,8 @@ export async function emitCreditMemoChange(
   memo: CreditMemo,
   type: 'credit-memo-modified' | 'credit-memo-applied' | 'credit-memo-voided',
 ): Promise<void> {
-  const { organizationId, baseUrl, now: time } = unit
+  const { organizationId, baseUrl } = unit
+  const time = changeTime(memo, unit)
   const customer = await unit.em.findOne(Customer, { organizationId, id: memo.customerId })
   unit.emit(creditMemoEvent(memo, type, { time, baseUrl, websiteId: customer?.websiteId ?? null }))
   unit.addTimelineEntry(creditEntry(type, memo, { time, cause: 'api' }))

@@ -161,10 +161,13 @@ export async function advanceDispute(
   dispute: Dispute,
   instant: number,
 ): Promise<number | null> {
-  const time = disputeDeadline(dispute)
-  if (time === null || time.getTime() > instant) return time?.getTime() ?? null
+  const deadline = disputeDeadline(dispute)
+  if (deadline === null || deadline.getTime() > instant) return deadline?.getTime() ?? null
+  // A deadline may have passed when it was set.
+  const lostAfter = (time: Date) => new Date(Math.max(deadline.getTime(), time.getTime()))
+  const time = lostAfter(dispute.updatedTime)
   dispute.status = 'lost'
-  dispute.resolvedTime = resolutionTime(dispute.status, null, time)
+  dispute.resolvedTime = resolutionTime('lost', null, lostAfter(dispute.createdTime))
   raiseRevision(dispute, unit)
   const saleIds = [dispute.transactionId]
   await markDisputed(unit, saleIds, await lockOwnersOf(unit, saleIds))

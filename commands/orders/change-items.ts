@@ -12,6 +12,7 @@ import { references } from '../references.ts'
 import { advanceForCommand, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
 import { pricedItems, type SubscriptionItem } from './create-order.ts'
+import { eventTime } from './event-time.ts'
 import { orderInstant } from './order-instant.ts'
 import { readForOrder } from './order-references.ts'
 import { recordOrderProblems } from './record-order-problems.ts'
@@ -70,7 +71,7 @@ export async function changeSubscriptionItems(
   await refundUndelivered(unit, [record])
   scheduleAfter(record, instant)
   raiseRevisionOnce(row, unit, record)
-  unit.emit(subscriptionEvent(row, 'subscription-modified', new Date(instant), unit.baseUrl))
+  unit.emit(subscriptionEvent(row, 'subscription-modified', eventTime(row, instant), unit.baseUrl))
   wakeOrder(unit, row)
   const made = record.order.invoices.find(({ sequence }) => sequence >= before.nextInvoice)
   return made?.lines ?? record.order.queue

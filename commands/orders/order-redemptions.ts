@@ -209,7 +209,7 @@ async function updateCoupons(
   applyTerms(unit, record, instant, true)
   scheduleAfter(record, instant)
   raiseRevisionOnce(row, unit, record)
-  unit.emit(subscriptionEvent(row, 'subscription-modified', new Date(instant), unit.baseUrl))
+  unit.emit(subscriptionEvent(row, 'subscription-modified', eventTime(row, instant), unit.baseUrl))
   wakeOrder(unit, row)
   return made
 }

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { canonicalJson } from '../../billing/canonical-json.ts'
 import { lastUsed } from '../../billing/last-used.ts'
 import type { GatewayCredentials } from '../../db/entities/gateway-account.ts'
 import { GatewayAccount } from '../../db/entities/index.ts'
@@ -87,7 +88,7 @@ async function openedCredentials(vault: Pick<Vault, 'open'>, cipher: string): Pr
   return JSON.parse(await vault.open(cipher)) as GatewayCredentials
 }
 
-/** Members that are not given stay as `before`, the row's ciphertext, has them. */
+/** Members that are not given stay as `before`, the row's ciphertext, has them. Returns `before` itself if it has all of them. */
 export async function sealedCredentials(
   vault: Pick<Vault, 'seal' | 'open'>,
   given: Partial<GatewayCredentials>,
@@ -99,5 +100,6 @@ export async function sealedCredentials(
     publishableKey: given.publishableKey ?? kept?.publishableKey ?? null,
     webhookSecret: given.webhookSecret ?? kept?.webhookSecret ?? null,
   }
+  if (before !== null && canonicalJson(credentials) === canonicalJson(kept)) return before
   return await vault.seal(JSON.stringify(credentials))
 }

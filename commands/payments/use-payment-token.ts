@@ -115,7 +115,7 @@ export async function consumePaymentToken(unit: UnitOfWork, field: string, lease
     'consume-payment-token',
     `update payment_tokens
         set is_used = true, usage_time = ?, card_cipher = null, lease_owner = null, leased_until = null,
-            revision = revision + 1, updated_time = ?
+            revision = revision + 1, updated_time = greatest(updated_time, ?)
       where organization_id = ? and id = ? and not is_used and lease_owner = ?
      returning 1`,
     [now, now, organizationId, token, owner],

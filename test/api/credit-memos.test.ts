@@ -15,6 +15,9 @@ interface Memo extends Record<string, unknown> {
   readonly id: string
   readonly unusedAmount: number
 }
+interface Allocated {
+  readonly allocations: { readonly invoices: readonly object[] }
+}
 interface Invoice extends Record<string, unknown> {
   readonly id: string
   readonly amount: number
@@ -44,7 +47,7 @@ describe('a credit memo', () => {
       items: [{ description: 'Goodwill', unitPrice: amount, quantity: 1 }],
       ...members,
     }) as Promise<unknown> as Promise<Memo>
-  const memoOf = ({ id }: Pick<Memo, 'id'>) => read<Memo>(`credit-memos/${id}`)
+  const memoOf = <T = Memo>({ id }: Pick<Memo, 'id'>) => read<T & Memo>(`credit-memos/${id}`)
   const balanceOf = async (customerId: string) =>
     (await read<{ balances: object[] }>(`customers/${customerId}/credit-balance`)).balances
   const order = async (customerId: string, members: object = {}) =>
@@ -224,6 +227,45 @@ describe('a credit memo', () => {
     expectProblem(await api.put(`credit-memos/${young.id}`, dearer), 409, 'conflict')
     const timeline = await read<{ type: string }[]>(`invoices/${invoice.id}/timeline`)
     expect(timeline.map(({ type }) => type)).toContain('credit-memo-applied')
+  })
+
+  test('can be sent back by PUT as it was before more of it was used', async () => {
+    const payer = await makePayer(api)
+    const { customerId } = payer
+    await saleOf(payer, 10)
+    const memo = (await credit(customerId, 29.8)) as Memo & Allocated
+    const bodies = [memo]
+    for (const _ of [1, 2]) {
+      await begin(await order(customerId), customerId)
+      bodies.push(await memoOf<Allocated>(memo))
+    }
+    expect((await api.post(`credit-memos/${memo.id}/refund`, undefined)).status).toBe(200)
+    const last = await memoOf<Allocated>(memo)
+    bodies.push(last)
+    expect(last).toMatchObject({
+      allocations: { invoices: [{ amount: 9.9 }, { amount: 9.9 }], transactions: [{ amount: 10 }] },
+    })
+    for (const body of bodies) {
+      expect(await api.put(`credit-memos/${memo.id}`, body)).toMatchObject({ status: 200, body: last })
+    }
+    const [first, second] = last.allocations.invoices
+    for (const invoices of [
+      [{ ...first, amount: 9.91 }],
+      [{ ...first, currency: 'USD' }],
+      [{ ...first, invoiceId: 'in_1' }],
+      [first, first],
+      [{ amount: 1 }],
+      [first, second, { ...first, invoiceId: 'in_1' }],
+    ]) {
+      const refused = await api.put(`credit-memos/${memo.id}`, { ...last, allocations: { invoices } })
+      expect(expectProblem(refused, 422, 'validation-error')).toEqual(['allocations.invoices'])
+    }
+    // A patch says what is to change, and nothing of it is left out in silence.
+    const patched = await api.send('PATCH', `credit-memos/${memo.id}`, {
+      body: JSON.stringify({ allocations: { invoices: [first] } }),
+      headers: { 'Content-Type': 'application/json' },
+    })
+    expect(expectProblem(patched, 422, 'validation-error')).toEqual(['allocations.invoices'])
   })
 
   test('for an invoice reduces what that owes, and returns with it when it is voided', async () => {

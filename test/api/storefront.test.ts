@@ -1,5 +1,6 @@
 /** Each operation reaches the customer's own records only, and shows nothing that is the merchant's alone. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import pg from 'pg'
 import { ROUTES } from '../../api/routes.ts'
 import { responseSchema } from '../../api/schemas/body-and-response.ts'
 import { type ApiClient, apiClient } from '../support/api-client.ts'
@@ -277,6 +278,25 @@ describe('the storefront', () => {
       bob.invoices,
     ])
     expect((await asBob.get('storefront/invoices')).body).toHaveLength(1)
+  })
+
+  test('lists invoices in a few statements, however many they are', async () => {
+    const customer = await customerWithRecords('carol')
+    const asCarol = await customerBrowser(service, { ...merchant, customerId: customer.customerId })
+    await sql(
+      `insert into invoices select (jsonb_populate_record(null::invoices, to_jsonb(row)
+         || jsonb_build_object('id', row.id || '_' || number, 'sequence', 1000 + number))).*
+         from invoices row, generate_series(0, 19) as number where organization_id = ? and id = ?`,
+      [merchant.organizationId, customer.invoices],
+    )
+    await sql("update invoices set status = 'unpaid', issued_time = now() where customer_id = ?", [
+      customer.customerId,
+    ])
+    const statements = jest.spyOn(pg.Client.prototype, 'query')
+    expect((await asCarol.get('storefront/invoices?limit=1000')).body).toHaveLength(21)
+    // With some of the log of requests and others beside it.
+    expect(statements.mock.calls.length).toBeLessThan(10)
+    statements.mockRestore()
   })
 
   test('a plan that is no longer offered is shown to whoever has ordered it', async () => {

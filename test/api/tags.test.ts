@@ -179,6 +179,8 @@ describe('tags', () => {
     expect(await read(one)).toEqual({ tags: ['Renamed'], revision: 5 })
     await api.delete(`tags/${first.id}`)
     expect(await read(one)).toEqual({ tags: [], revision: 6 })
+    // One act for any number of customers: the two are those that were tagged.
+    expect(await eventsOf(one)).toHaveLength(2)
   })
 
   test('in any race a customer shows no tag that is gone, and each under its name', async () => {

@@ -186,7 +186,8 @@ describe('a gateway account', () => {
       priority: 3,
       acceptedCurrencies: ['EUR'],
     })
-    await merchant.api.put(path, { ...ACCOUNT, priority: 3, acceptedCurrencies: ['EUR'] })
+    const credentials = { ...ACCOUNT.credentials, webhookSecret: 'whsec_sk_test' }
+    await merchant.api.put(path, { ...ACCOUNT, credentials, priority: 3, acceptedCurrencies: ['EUR'] })
     for (const verb of ['disable', 'disable', 'enable', 'close'])
       await merchant.api.post(`${path}/${verb}`, {})
     const comment = await merchant.api.post(`${path}/timeline`, { message: 'Replaced by another.' })
@@ -208,6 +209,36 @@ describe('a gateway account', () => {
     await merchant.api.delete(path)
     await merchant.api.put(path, ACCOUNT)
     expect((await merchant.api.get<object[]>(`${path}/timeline`)).body).toHaveLength(1)
+    await merchant.api.delete(path)
+  })
+
+  test('that is sent again with the credentials it has is not changed', async () => {
+    const path = 'gateway-accounts/same'
+    const credentials = { ...ACCOUNT.credentials, webhookSecret: 'whsec_first' }
+    const made = await merchant.api.put(path, { ...ACCOUNT, credentials })
+    const secrets = () =>
+      service.database.orm.em
+        .fork()
+        .getConnection()
+        .execute("select credentials_cipher from gateway_accounts where id = 'same'")
+    const before = await secrets()
+    const patch = (given: object) =>
+      merchant.api.send('PATCH', path, {
+        body: JSON.stringify({ credentials: given }),
+        headers: { 'Content-Type': 'application/json' },
+      })
+    const { webhookSecret } = credentials
+    for (const again of [
+      await merchant.api.put(path, { ...ACCOUNT, credentials }),
+      await merchant.api.put(path, ACCOUNT),
+      await patch({ webhookSecret }),
+    ]) {
+      expect([again.status, again.body]).toEqual([200, made.body])
+    }
+    expect(await secrets()).toEqual(before)
+    expect((await merchant.api.get<object[]>(`${path}/timeline`)).body).toHaveLength(1)
+    expect((await patch({ webhookSecret: 'whsec_second' })).body).toMatchObject({ revision: 2 })
+    expect(await secrets()).not.toEqual(before)
     await merchant.api.delete(path)
   })
 

@@ -33,6 +33,9 @@ describe('a body in the log', () => {
     ],
     [String.raw`{"note":"cvv\": \"9173","a":1}`, String.raw`{"note":"cvv\": ***","a":1}`],
     ['{"id":"cus_1","amount":12.5}', '{"id":"cus_1","amount":12.5}'],
+    ['{"cvvResponse":"M","code":"a","cidr":"b"}', '{"cvvResponse":"M","code":"a","cidr":"b"}'],
+    ['{"a":1,"cvv":["917",{"b":3}],"c":2}', '{"a":1,"cvv":"***"'],
+    [String.raw`{"note":"{\"CVC2\":{\"b\":917}}"}`, String.raw`{"note":"{\"CVC2\":***`],
   ])('%s is kept as %s', (text, kept) => {
     expect(maskedBody(text)).toBe(kept)
   })
@@ -82,6 +85,78 @@ describe('a body in the log', () => {
   })
 })
 
+/** Names under which callers send a security code or a card's number. */
+const CARD_NAMES = [
+  ...[
+    'cvv',
+    'cvv2',
+    'cvc',
+    'cvc2',
+    'cvn',
+    'cv2',
+    'csc',
+    'cid',
+    'cardCvv',
+    'card_cvc',
+    'encryptedCvv',
+    'cvvCode',
+    'cvv_number',
+  ],
+  ...[
+    'securityCode',
+    'security_code',
+    'security-code',
+    'cardSecurityCode',
+    'verificationValue',
+    'verification_code',
+  ],
+  ...[
+    'card verification number',
+    'pan',
+    'cardNumber',
+    'card_number',
+    'primaryAccountNumber',
+    'account-number',
+  ],
+]
+
+describe('card data in the log', () => {
+  const spelt = fc
+    .tuple(fc.constantFrom(...CARD_NAMES), fc.constantFrom('as it is', 'upper', 'lower', 'capital'))
+    .map(([name, how]) => {
+      if (how === 'upper') return name.toUpperCase()
+      if (how === 'lower') return name.toLowerCase()
+      return how === 'capital' ? `${name.charAt(0).toUpperCase()}${name.slice(1)}` : name
+    })
+  const held = fc.constantFrom<(code: string | number) => unknown>(
+    (code) => code,
+    (code) => [code],
+    (code) => ({ value: code }),
+    (code) => ({ first: [{ a: 1 }, {}], rest: [[code]] }),
+    (code) => ['] }', { '"': '\\' }, code],
+  )
+
+  test('is masked, however its member is spelt and whatever holds it', () => {
+    fc.assert(
+      fc.property(
+        fc.json({ maxDepth: 2 }),
+        spelt,
+        held,
+        fc.constantFrom<string | number>('90817', 90817),
+        fc.nat(3),
+        fc.nat(2),
+        (json, name, hold, code, depth, quoted) => {
+          const around = JSON.parse(json.replaceAll('90817', '')) as unknown
+          let document: unknown = { before: around, [name]: hold(code), after: around }
+          for (let level = 0; level < depth; level += 1) document = { inner: [document] }
+          for (let level = 0; level < quoted; level += 1) document = { note: JSON.stringify(document) }
+          expect(maskedBody(JSON.stringify(document))).not.toContain('90817')
+        },
+      ),
+    )
+  })
+})
+
 describe('a text made to be slow', () => {
   /** Milliseconds, the least of many. */
   const least = (text: string): number =>
@@ -102,6 +177,13 @@ describe('a text made to be slow', () => {
     ['', 'aa_a-', ''],
     ['', '4 ', ''],
     ['', '6-0 ', ''],
+    ['"', 'cvv', ''],
+    ['', '"cvc', ''],
+    ['', '"cvv":', ''],
+    ['', '"cvv\\":[', '"'],
+    ['"cvv"', ' ', ''],
+    ['"cvv":', ' ', ''],
+    ['', '"a":{', ''],
   ])('%j and many %j takes time in proportion to its length', (begin, part, end) => {
     const text = (length: number) => `${begin}${part.repeat(length / part.length)}${end}`
     // Four times the text; in proportion to its square it would be sixteen times the time.

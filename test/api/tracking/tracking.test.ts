@@ -145,6 +145,24 @@ describe('the log of requests', () => {
     expect(rows).not.toMatch(/4111111111111111|"cvv\\*":\\*"\d/)
   })
 
+  test('has no security code of a token that is refused, whatever its member is called', async () => {
+    const card = { pan: TEST_CARDS.approves, expMonth: 12, expYear: 2090 }
+    const bodies = [
+      ...['cvv2', 'CVV', 'securityCode', 'code', 'number'].map((name) => ({ ...card, [name]: '90817' })),
+      { ...card, cvv: ['90817'] },
+      { ...card, cvv: { value: 90817 } },
+    ].map((paymentInstrument): object => ({ method: 'payment-card', paymentInstrument }))
+    for (const body of [...bodies, { card: { ...card, code: '90817' } }]) {
+      const response = await merchant.api.post('tokens', body)
+      expect(response.status).toBe(422)
+      const { request } = await trackedOf(response)
+      expect(request).not.toContain('90817')
+    }
+    const elsewhere = await merchant.api.post('payment-instruments', { CVC2: '90817', pan: ['411'] })
+    expect(elsewhere.status).toBe(422)
+    expect((await trackedOf(elsewhere)).request).toBe('{"CVC2":"***","pan":"***"')
+  })
+
   test('keeps a bounded part of bodies', async () => {
     const notes = { customFields: { note: 'n'.repeat(20_000) } }
     const response = await merchant.api.post('customers', notes)
