@@ -102,7 +102,10 @@ export async function advanceLocked(
   return invoiceIds.flatMap((id) => invoices.get(id) ?? [])
 }
 
-/** Adds the invoices that a sale, locked now, was applied to after `invoices` were locked for it. */
+/**
+ * Adds the invoices that a sale, locked now, was applied to after `invoices` were locked for it. All are read again: an
+ * order has one record, whichever of its invoices are locked.
+ */
 export async function withApplied(
   unit: UnitOfWork,
   sale: Transaction,
@@ -110,7 +113,10 @@ export async function withApplied(
   instantOf: (row: Subscription) => number,
 ): Promise<readonly LockedInvoice[]> {
   const missing = sale.invoiceIds.filter((id) => !invoices.some((one) => one.id === id))
-  return missing.length === 0 ? invoices : [...invoices, ...(await lockInvoices(unit, missing, instantOf))]
+  if (missing.length === 0) return invoices
+  // What the first reading has advanced would be read back without it.
+  await unit.em.flush()
+  return await lockInvoices(unit, [...invoices.map(({ id }) => id), ...missing], instantOf)
 }
 
 /**

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
 import { applyTransaction } from '../../commands/invoices/apply-transaction.ts'
 import { startOrderCall } from '../../commands/orders/start-order-call.ts'
+import { lockInvoices, withApplied } from '../../commands/payments/apply-payment.ts'
 import { recordResult } from '../../commands/payments/record-result.ts'
+import { Transaction } from '../../db/entities/index.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
 import type { ApiResponse } from '../support/api-client.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
@@ -106,6 +108,30 @@ describe('at the same time', () => {
       held: [],
       status: 201,
     })
+  })
+
+  test('an order has one record, also where a sale was applied to another of its invoices meanwhile', async () => {
+    const { order, invoiceId } = await owing()
+    const path = `subscriptions/${order.id}`
+    await merchant.api.put(path, { ...order, notes: 'Begun.' })
+    const issued = await merchant.api.post<{ id: string }>(`${path}/upcoming-invoice/issue`, {})
+    expect(issued.status).toBe(201)
+    const upcomingId = issued.body.id
+    const { id } = await unusedSale(order.customerId)
+    const records = await inUnit(async (unit) => {
+      const instantOf = () => unit.now.getTime()
+      const locked = await lockInvoices(unit, [invoiceId], instantOf)
+      const sale = await unit.em.findOneOrFail(Transaction, {
+        organizationId: merchant.organizationId,
+        id: String(id),
+      })
+      const applied = Object.assign(Object.create(sale), {
+        invoiceIds: [invoiceId, upcomingId],
+      }) as Transaction
+      return (await withApplied(unit, applied, locked, instantOf)).map((one) => [one.id, one.record] as const)
+    })
+    expect(records.map(([invoice]) => invoice)).toEqual([invoiceId, upcomingId])
+    expect(new Set(records.map(([, record]) => record)).size).toBe(1)
   })
 
   test('a dispute waits for the order that was paid without holding the sale', async () => {
