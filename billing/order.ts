@@ -463,11 +463,12 @@ export function endInvoice(change: Change, sequence: number, status: 'voided' | 
   const { at, order } = change
   const invoice = order.invoices.find((one) => one.sequence === sequence)
   if (invoice === undefined) return
+  // What returns was queued before this invoice: a reset that begins the period credits the one before at the same instant.
+  dropQueuedLines(change, sequence)
   if (status === 'voided' || isComing(order, invoice)) {
     releaseCredit(change, sequence)
     enqueue(change, returnedLines(invoice.lines))
   }
-  dropQueuedLines(change, sequence)
   changeInvoice(change, sequence, {
     status,
     ...(status === 'voided' ? { voidedTime: at } : { abandonedTime: at }),

@@ -213,6 +213,31 @@ describe('credit that comes from an unpaid change', () => {
   })
 })
 
+describe('credit of a period that a reset ended', () => {
+  const reset = () => {
+    const order = paid()
+    const items = order.terms.items.map((item) => ({
+      ...item,
+      plan: { ...item.plan, pricing: { formula: 'flat-rate' as const, price: '40' } },
+    }))
+    const policy = { prorated: true, renewalPolicy: 'reset' as const }
+    const { order: changed } = changeItems(order, MIDDLE, { terms: { ...order.terms, items }, ...policy })
+    expect(changed.invoices[1]).toMatchObject({ amount: '30', periodNumber: 2 })
+    return voidInvoice(changed, MIDDLE, 2).order
+  }
+
+  test('returns to the queue when the invoice of the new period is voided', () => {
+    const order = reset()
+    expect(queuedCredit(order)).toBe(10)
+    expect(order.invoices).toMatchObject([{ amountCredited: '10' }, { amountCredited: '0' }])
+    expect(advanceThrough(order, at('2027-05-16')).order.invoices[2]).toMatchObject({ amount: '30' })
+  })
+
+  test('is taken back from there by a refund of what it was credited of', () => {
+    expect(refunded(reset(), 1, '20').queue).toEqual([])
+  })
+})
+
 describe('a payment that was refunded while its invoice was open', () => {
   test('takes nothing from the credit of what is paid in the end', () => {
     const begun = advanceBefore(placeOrder(terms(FLAT, { createdTime: START })).order, START + 1).order
