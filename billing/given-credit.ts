@@ -62,24 +62,25 @@ export function withLessCredited(order: CreditedOrder, amount: Money): readonly 
 
 /**
  * Takes back what is credited of an invoice beyond what it billed and was not refunded: first from the queue, then from
- * credit memos of the order, and what has been used already as a debit for the next invoice. What a refund that failed had
- * taken back is credited again.
+ * credit memos of the order, and what has been used already as a debit for the next invoice. A refunded invoice uses the
+ * memos; one that billed nothing cannot: they are less by that (`reduced`). What a refund that failed had taken back is
+ * credited again.
  */
 export function takenBack(
   order: CreditedOrder,
   sequence: number,
   at: number,
-): Pick<CreditedOrder, 'invoices' | 'queue' | 'credit'> {
+): Pick<CreditedOrder, 'invoices' | 'queue' | 'credit'> & { readonly reduced: readonly CreditAllocation[] } {
   const { invoices, queue, credit, terms } = order
   const invoice = invoices.find((one) => one.sequence === sequence)
-  if (invoice === undefined) return { invoices, queue, credit }
+  if (invoice === undefined) return { invoices, queue, credit, reduced: [] }
   const target = overCredited(invoice)
   const owed = target.minus(invoice.creditTakenBack)
   const changed = (values: Partial<Invoice>) =>
     invoices.map((one) =>
       one.sequence === sequence ? { ...one, creditTakenBack: target.toFixed(), ...values } : one,
     )
-  if (owed.isZero()) return { invoices, queue, credit }
+  if (owed.isZero()) return { invoices, queue, credit, reduced: [] }
   if (owed.isNegative()) {
     const returned = returnedMemos(invoice, credit, owed.negated(), terms.currency)
     const rest = owed.negated().minus(creditedAmount(returned))
@@ -88,18 +89,21 @@ export function takenBack(
       invoices: changed({ credits: withoutAllocations(invoice.credits, returned) }),
       queue: [...queue, ...again],
       credit: withCredit(credit, returned),
+      reduced: [],
     }
   }
   const drawn = drawCredits(queue, owed.toFixed(), terms.currency)
   const debits = queue.filter(({ amount }) => !isCredit(amount))
   const left = owed.plus(grossAmount(drawn.lines))
-  const own = isLive(invoice) ? credit.filter(({ isOfOrder }) => isOfOrder === true) : []
+  const own = credit.filter(({ isOfOrder }) => isOfOrder === true)
   const used = allocateCredit(left.toFixed(), terms.currency, own)
   const rest = used.reduce((sum, { amount }) => sum.minus(amount), left)
+  const uses = isLive(invoice)
   return {
-    invoices: changed({ credits: mergedCredit(invoice.credits, used) }),
+    invoices: changed(uses ? { credits: mergedCredit(invoice.credits, used) } : {}),
     queue: [...debits, ...drawn.left, ...reclaimed(invoice, rest, at, terms.currency)],
     credit: withoutCredit(credit, used),
+    reduced: uses ? [] : used,
   }
 }
 

@@ -66,6 +66,9 @@ const memoOf = (transitions: readonly Transition[]) =>
     .flatMap(({ events }) => events)
     .filter(({ type }) => type === 'credit-memo-created')
     .reduce((sum, { credit = [] }) => sum.minus(grossAmount(credit)), new Money(0))
+/** What was taken back from memos. */
+const reducedOf = (transitions: readonly Transition[]) =>
+  sumOf(transitions.flatMap(({ events }) => events.flatMap(({ reduced }) => reduced?.amount ?? [])))
 
 describe('a refund of a period whose unused time is credited', () => {
   test('takes the credit that is queued back', () => {
@@ -238,6 +241,37 @@ describe('credit of a period that a reset ended', () => {
   })
 })
 
+describe('a memo of the credit of a period that nobody paid', () => {
+  const begun = () => advanceBefore(placeOrder(terms(FLAT, { createdTime: START })).order, START + 1).order
+  const memo = (left: string) => ({ creditMemoId: 'memo', currency: 'EUR', left, isOfOrder: true as const })
+  /** The order has churned in the middle of its period, and holds `left` of the memo of that. */
+  const voided = (left: string) => {
+    const ended = canceled(begun())
+    expect(memoOf([ended]).toNumber()).toBe(10)
+    return voidInvoice({ ...ended.order, credit: [memo(left)] }, MIDDLE, 1)
+  }
+
+  test('goes when its invoice is voided', () => {
+    const { order, events } = voided('10')
+    expect(order).toMatchObject({ queue: [], credit: [{ left: '0' }] })
+    expect(order.invoices[0]).toMatchObject({ status: 'voided', credits: [] })
+    expect(events).toContainEqual({
+      type: 'credit-memo-modified',
+      reduced: { creditMemoId: 'memo', amount: '10' },
+    })
+  })
+
+  test('that has been used in part goes too, and what was used is a debit', () => {
+    const { order, events } = voided('4')
+    expect(order).toMatchObject({ credit: [{ left: '0' }] })
+    expect(queuedCredit(order)).toBe(-6)
+    expect(events).toContainEqual({
+      type: 'credit-memo-modified',
+      reduced: { creditMemoId: 'memo', amount: '4' },
+    })
+  })
+})
+
 describe('a payment that was refunded while its invoice was open', () => {
   test('takes nothing from the credit of what is paid in the end', () => {
     const begun = advanceBefore(placeOrder(terms(FLAT, { createdTime: START })).order, START + 1).order
@@ -330,6 +364,17 @@ const story = (paysCredit: fc.Arbitrary<boolean>) =>
     .tuple(anyCommands, payments, refunds(paysCredit))
     .map((lists) => lists.flat().toSorted((one, other) => one.at - other.at))
 
+/** Service ends in a period, with proration, and the last invoice is voided if nobody has paid it. */
+const voidedEnds: fc.Arbitrary<Command[]> = fc
+  .record({ hour: fc.integer({ min: 0, max: 300 * 24 }), later: fc.integer({ min: 0, max: 240 }) })
+  .map(({ hour, later }) => [
+    { at: at('2027-01-31') + hour * 3_600_000, act: (order, now) => canceled(order, now) },
+    {
+      at: at('2027-01-31') + (hour + later) * 3_600_000,
+      act: (order, now) => voidInvoice(order, now, order.nextInvoice - 1),
+    },
+  ])
+
 /** What was paid for an invoice, or is owed for it: its amount, and the queued credit that reduced it. */
 function worthOf({ amount, lines }: Invoice): Money {
   const drawn = lines.filter((line) => line.isQueued === true && isCredit(line.amount))
@@ -356,13 +401,35 @@ describe('whatever is changed, paid and refunded', () => {
     )
   })
 
+  test('what is taken back is a debit only once no memo of the order has anything left', () => {
+    fc.assert(
+      fc.property(anyTerms, story(fc.constant(false)), voidedEnds, (agreed, others, ends) => {
+        const commands = [...others, ...ends].toSorted((one, other) => one.at - other.at)
+        let before = new Money(0)
+        for (const { order, events } of live(agreed, commands, [], true).transitions) {
+          const debits = order.queue.filter(
+            ({ description, amount }) => description.startsWith('Refunded time on ') && !isCredit(amount),
+          )
+          const isNew = grossAmount(debits).greaterThan(before)
+          before = grossAmount(debits)
+          // A reset bills the period before at once.
+          if (!isNew || events.some(({ type }) => type === 'subscription-items-changed')) continue
+          const left = order.credit.flatMap((memo) => (memo.isOfOrder === true ? [memo.left] : []))
+          expect(sumOf(left)).toBe('0')
+        }
+      }),
+      RUNS,
+    )
+  })
+
   test('nobody gets more back, as money and as credit, than was paid and is owed', () => {
     fc.assert(
       fc.property(anyTerms, story(fc.constant(false)), (agreed, commands) => {
-        const { transitions } = live(agreed, commands)
+        const { transitions } = live(agreed, commands, [], true)
         transitions.forEach(({ order }, index) => {
           const { queue, invoices } = order
-          const memos = memoOf(transitions.slice(0, index + 1))
+          const known = transitions.slice(0, index + 1)
+          const memos = memoOf(known).minus(reducedOf(known))
           const queued = grossAmount(queue.filter(({ type }) => type === 'proration')).negated()
           const back = memos.plus(queued).plus(sumOf(invoices.map((one) => one.amountRefunded)))
           const got = invoices.flatMap((one) => [one.amountPaid, creditedAmount(one.credits), amountDue(one)])
