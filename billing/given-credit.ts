@@ -107,6 +107,25 @@ export function takenBack(
   }
 }
 
+/**
+ * Returns those of an order's invoices that count less once `amount` of credit is withdrawn from the customer: of what stands
+ * of their credits, the latest first. What refunds have taken back of them besides stays taken back.
+ */
+export function withdrawnCredit<Counted extends Pick<Invoice, 'sequence' | keyof CreditCount>>(
+  invoices: readonly Counted[],
+  amount: string,
+): { readonly invoice: Counted; readonly count: CreditCount }[] {
+  let rest = new Money(amount)
+  const latest = invoices.toSorted((one, other) => other.sequence - one.sequence)
+  return latest.flatMap((invoice) => {
+    const standing = standingCredit(invoice)
+    const part = Money.min(rest, Money.max(0, standing))
+    if (part.isZero()) return []
+    rest = rest.minus(part)
+    return [{ invoice, count: { amountCredited: standing.minus(part).toFixed(), creditTakenBack: '0' } }]
+  })
+}
+
 /** Returns what a refunded invoice uses of the order's memos beyond its amount. */
 function returnedMemos(
   invoice: Invoice,
@@ -132,7 +151,9 @@ function overCredited(invoice: Invoice): Money {
   return Money.max(0, Money.min(over, invoice.amountCredited))
 }
 
-function standingCredit({ amountCredited, creditTakenBack }: Invoice): Money {
+type CreditCount = Pick<Invoice, 'amountCredited' | 'creditTakenBack'>
+
+function standingCredit({ amountCredited, creditTakenBack }: CreditCount): Money {
   return new Money(amountCredited).minus(creditTakenBack)
 }
 

@@ -2,10 +2,11 @@
 import { describe, expect, test } from '@jest/globals'
 import { creditedAmount } from '../../billing/credit-memos.ts'
 import { parseDuration } from '../../billing/durations.ts'
+import { withdrawnCredit } from '../../billing/given-credit.ts'
 import { amountDue, type Invoice, isOpen } from '../../billing/invoices.ts'
 import { changeItems } from '../../billing/item-changes.ts'
 import { Money, sumOf } from '../../billing/money.ts'
-import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
+import { type Order, placeOrder, type Transition, transition } from '../../billing/order.ts'
 import { cancelOrder, voidInvoice } from '../../billing/order-commands.ts'
 import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
 import {
@@ -66,6 +67,12 @@ const memoOf = (transitions: readonly Transition[]) =>
     .flatMap(({ events }) => events)
     .filter(({ type }) => type === 'credit-memo-created')
     .reduce((sum, { credit = [] }) => sum.minus(grossAmount(credit)), new Money(0))
+/** The order once `amount` of its credit is withdrawn from the customer. */
+const withdrawn = (order: Order, amount: string): Order => {
+  const counts = withdrawnCredit(order.invoices, amount)
+  const counted = (one: Invoice) => ({ ...one, ...counts.find(({ invoice }) => invoice === one)?.count })
+  return { ...order, invoices: order.invoices.map(counted) }
+}
 /** What was taken back from memos. */
 const reducedOf = (transitions: readonly Transition[]) =>
   sumOf(transitions.flatMap(({ events }) => events.flatMap(({ reduced }) => reduced?.amount ?? [])))
@@ -272,6 +279,29 @@ describe('a memo of the credit of a period that nobody paid', () => {
   })
 })
 
+describe('credit that the merchant withdraws', () => {
+  test.each([
+    ['10', 0],
+    ['6', -4],
+  ])('%s of 10 is not taken back by a refund', (amount, left) => {
+    expect(queuedCredit(refunded(withdrawn(canceled(paid()).order, amount), 1, '20'))).toBe(left)
+  })
+
+  test('counts for the latest invoices of the order first', () => {
+    const order = canceled(pay(priced(paid(), '60'), 2, MIDDLE)).order
+    expect(order.invoices).toMatchObject([{ amountCredited: '10' }, { amountCredited: '20' }])
+    expect(withdrawn(order, '25').invoices).toMatchObject([{ amountCredited: '5' }, { amountCredited: '0' }])
+  })
+
+  test('after a refund in part leaves nothing for further ones to take back, or to credit again', () => {
+    const inPart = refunded(priced(paid(), '10'), 1, '16')
+    expect(queuedCredit(inPart)).toBe(4)
+    const order = withdrawn({ ...inPart, queue: [] }, '4')
+    const later = ['1', '2', '4'].map((amount) => queuedCredit(refunded(order, 1, amount)))
+    expect(later).toEqual([0, 0, 0])
+  })
+})
+
 describe('a payment that was refunded while its invoice was open', () => {
   test('takes nothing from the credit of what is paid in the end', () => {
     const begun = advanceBefore(placeOrder(terms(FLAT, { createdTime: START })).order, START + 1).order
@@ -359,9 +389,27 @@ const payments: fc.Arbitrary<Command[]> = fc.array(
   })),
   { maxLength: 6 },
 )
+/** The merchant voids the latest memo of the order, unless an invoice uses it. */
+const withdrawals: fc.Arbitrary<Command[]> = fc.array(
+  fc.integer({ min: 0, max: 300 * 24 }).map((hour) => ({
+    at: at('2027-01-31') + hour * 3_600_000,
+    act(order: Order, now: number) {
+      const used = order.invoices.flatMap(({ credits }) => credits.map(({ creditMemoId }) => creditMemoId))
+      const memo = order.credit.findLast(({ isOfOrder }) => isOfOrder === true)
+      return transition(order, now, 'api', (change) => {
+        if (memo === undefined || used.includes(memo.creditMemoId)) return
+        const credit = order.credit.map((one) => (one === memo ? { ...memo, left: '0' } : one))
+        change.order = { ...withdrawn(order, memo.left), credit }
+        const reduced = { creditMemoId: memo.creditMemoId, amount: memo.left }
+        change.events.push({ type: 'credit-memo-voided', reduced })
+      })
+    },
+  })),
+  { maxLength: 2 },
+)
 const story = (paysCredit: fc.Arbitrary<boolean>) =>
   fc
-    .tuple(anyCommands, payments, refunds(paysCredit))
+    .tuple(anyCommands, payments, refunds(paysCredit), withdrawals)
     .map((lists) => lists.flat().toSorted((one, other) => one.at - other.at))
 
 /** Service ends in a period, with proration, and the last invoice is voided if nobody has paid it. */

@@ -135,6 +135,39 @@ describe('credit for unused time', () => {
     expect(await eventsOf(memo?.id)).toEqual(['credit-memo-created', 'credit-memo-modified'])
   })
 
+  test('whose memo the merchant voids is not billed by a later refund', async () => {
+    const order = await paid()
+    await cancel(order)
+    const memo = await memoOf(order)
+    expect((await api.post(`credit-memos/${memo?.id}/void`, undefined)).status).toBe(201)
+    await refund(order.saleId)
+    expect(await queued(order)).toEqual({ currency: 'EUR', amount: 0 })
+    await create(api, 'subscription-reactivations', { subscriptionId: order.id })
+    const { recentInvoiceId } = await read(`subscriptions/${order.id}`)
+    expect(await read(`invoices/${recentInvoiceId}`)).toMatchObject({ amount: 20 })
+  })
+
+  test.each(['PUT', 'PATCH'])(
+    'whose memo the merchant lowers by %s is taken back as far as it stands',
+    async (method) => {
+      const order = await paid()
+      await cancel(order)
+      const memo = await memoOf(order)
+      const items = [{ description: 'Unused time', unitPrice: 4, quantity: 1 }]
+      const path = `credit-memos/${memo?.id}`
+      const given = method === 'PUT' ? { ...(await read(path)), items } : { items }
+      const headers = { 'Content-Type': 'application/json' }
+      const lowered = await api.send(method, path, { body: JSON.stringify(given), headers })
+      expect(lowered).toMatchObject({ status: 200, body: { unusedAmount: 4 } })
+      await refund(order.saleId)
+      expect(await read(`invoices/${order.invoiceId}`)).toMatchObject({
+        creditMemoAllocations: [{ amount: 4 }],
+      })
+      expect(await balance(order)).toEqual([])
+      expect(await queued(order)).toEqual({ currency: 'EUR', amount: 0 })
+    },
+  )
+
   test('that is paid back by a refund takes nothing of a refund of the rest', async () => {
     const order = await paid()
     await cancel(order)
