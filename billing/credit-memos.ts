@@ -161,6 +161,46 @@ export function creditMemoTax(items: readonly CreditMemoItem[]): string {
   return sumOf(items.flatMap(({ tax }) => tax?.amount ?? []))
 }
 
+export interface CreditedParts<Item extends CreditMemoItem> {
+  readonly items: readonly Item[]
+  readonly shippingAmount: string
+}
+
+/** Returns what a memo credits without `amount` of it: of its last items first, taxes included, and of shipping last. */
+export function withoutAmount<Item extends CreditMemoItem>(
+  { items, shippingAmount }: CreditedParts<Item>,
+  amount: string,
+  currency: string,
+): CreditedParts<Item> {
+  let rest = new Money(amount)
+  const kept = items.toReversed().flatMap((item) => {
+    const gross = new Money(creditMemoTotal([item], '0', currency))
+    const taken = Money.min(rest, gross)
+    rest = rest.minus(taken)
+    if (taken.isZero()) return [item]
+    return taken.equals(gross) ? [] : [itemOf(item, gross.minus(taken), gross, currency)]
+  })
+  return { items: kept.toReversed(), shippingAmount: new Money(shippingAmount).minus(rest).toFixed() }
+}
+
+/** Returns an item for `amount` of what it comes to, its tax in proportion. */
+function itemOf<Item extends CreditMemoItem>(
+  item: Item,
+  amount: Money,
+  gross: Money,
+  currency: string,
+): Item {
+  const shareOf = (whole: string) => lineAmount(amount.times(whole).div(gross), currency)
+  const { tax } = item
+  const parts = Object.entries(tax?.parts ?? {}).map(([name, value]) => [
+    name,
+    name.endsWith('Amount') ? shareOf(value) : value,
+  ])
+  const taxed = tax && { ...tax, amount: shareOf(tax.amount), parts: Object.fromEntries(parts) }
+  const unitPrice = amount.minus(taxed?.amount ?? 0).toFixed()
+  return { ...item, quantity: 1, unitPrice, ...(taxed === undefined ? {} : { tax: taxed }) }
+}
+
 export function ofMemo(allocations: readonly CreditAllocation[], id: string): string {
   return sumOf(allocations.filter(({ creditMemoId }) => creditMemoId === id).map(({ amount }) => amount))
 }

@@ -247,7 +247,7 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
   },
   {
     type: 'credit-memo-modified',
-    when: 'A caller changed a credit memo, an invoice that will not be delivered released it, or a refund of it failed.',
+    when: 'A caller changed a credit memo, an invoice that will not be delivered released it or took back a part of it, or a refund of it failed.',
     ids: ['creditMemoId'],
   },
   {
@@ -260,7 +260,11 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
     when: 'An invoice used a part of a credit memo.',
     ids: ['creditMemoId'],
   },
-  { type: 'credit-memo-voided', when: 'A credit memo was voided.', ids: ['creditMemoId'] },
+  {
+    type: 'credit-memo-voided',
+    when: 'A credit memo was voided by a caller, or with the unpaid invoice whose unused time it credits.',
+    ids: ['creditMemoId'],
+  },
   { type: 'transaction-processed', when: 'A sale or refund was approved.', ids: ['transactionId'] },
   {
     type: 'transaction-declined',

@@ -62,24 +62,25 @@ export function withLessCredited(order: CreditedOrder, amount: Money): readonly 
 
 /**
  * Takes back what is credited of an invoice beyond what it billed and was not refunded: first from the queue, then from
- * credit memos of the order, and what has been used already as a debit for the next invoice. What a refund that failed had
- * taken back is credited again.
+ * credit memos of the order, and what has been used already as a debit for the next invoice. A refunded invoice uses the
+ * memos; one that billed nothing cannot: they are less by that (`reduced`). What a refund that failed had taken back is
+ * credited again.
  */
 export function takenBack(
   order: CreditedOrder,
   sequence: number,
   at: number,
-): Pick<CreditedOrder, 'invoices' | 'queue' | 'credit'> {
+): Pick<CreditedOrder, 'invoices' | 'queue' | 'credit'> & { readonly reduced: readonly CreditAllocation[] } {
   const { invoices, queue, credit, terms } = order
   const invoice = invoices.find((one) => one.sequence === sequence)
-  if (invoice === undefined) return { invoices, queue, credit }
+  if (invoice === undefined) return { invoices, queue, credit, reduced: [] }
   const target = overCredited(invoice)
   const owed = target.minus(invoice.creditTakenBack)
   const changed = (values: Partial<Invoice>) =>
     invoices.map((one) =>
       one.sequence === sequence ? { ...one, creditTakenBack: target.toFixed(), ...values } : one,
     )
-  if (owed.isZero()) return { invoices, queue, credit }
+  if (owed.isZero()) return { invoices, queue, credit, reduced: [] }
   if (owed.isNegative()) {
     const returned = returnedMemos(invoice, credit, owed.negated(), terms.currency)
     const rest = owed.negated().minus(creditedAmount(returned))
@@ -88,19 +89,41 @@ export function takenBack(
       invoices: changed({ credits: withoutAllocations(invoice.credits, returned) }),
       queue: [...queue, ...again],
       credit: withCredit(credit, returned),
+      reduced: [],
     }
   }
   const drawn = drawCredits(queue, owed.toFixed(), terms.currency)
   const debits = queue.filter(({ amount }) => !isCredit(amount))
   const left = owed.plus(grossAmount(drawn.lines))
-  const own = isLive(invoice) ? credit.filter(({ isOfOrder }) => isOfOrder === true) : []
+  const own = credit.filter(({ isOfOrder }) => isOfOrder === true)
   const used = allocateCredit(left.toFixed(), terms.currency, own)
   const rest = used.reduce((sum, { amount }) => sum.minus(amount), left)
+  const uses = isLive(invoice)
   return {
-    invoices: changed({ credits: mergedCredit(invoice.credits, used) }),
+    invoices: changed(uses ? { credits: mergedCredit(invoice.credits, used) } : {}),
     queue: [...debits, ...drawn.left, ...reclaimed(invoice, rest, at, terms.currency)],
     credit: withoutCredit(credit, used),
+    reduced: uses ? [] : used,
   }
+}
+
+/**
+ * Returns those of an order's invoices that count less once `amount` of credit is withdrawn from the customer: of what stands
+ * of their credits, the latest first. What refunds have taken back of them besides stays taken back.
+ */
+export function withdrawnCredit<Counted extends Pick<Invoice, 'sequence' | keyof CreditCount>>(
+  invoices: readonly Counted[],
+  amount: string,
+): { readonly invoice: Counted; readonly count: CreditCount }[] {
+  let rest = new Money(amount)
+  const latest = invoices.toSorted((one, other) => other.sequence - one.sequence)
+  return latest.flatMap((invoice) => {
+    const standing = standingCredit(invoice)
+    const part = Money.min(rest, Money.max(0, standing))
+    if (part.isZero()) return []
+    rest = rest.minus(part)
+    return [{ invoice, count: { amountCredited: standing.minus(part).toFixed(), creditTakenBack: '0' } }]
+  })
 }
 
 /** Returns what a refunded invoice uses of the order's memos beyond its amount. */
@@ -128,7 +151,9 @@ function overCredited(invoice: Invoice): Money {
   return Money.max(0, Money.min(over, invoice.amountCredited))
 }
 
-function standingCredit({ amountCredited, creditTakenBack }: Invoice): Money {
+type CreditCount = Pick<Invoice, 'amountCredited' | 'creditTakenBack'>
+
+function standingCredit({ amountCredited, creditTakenBack }: CreditCount): Money {
   return new Money(amountCredited).minus(creditTakenBack)
 }
 

@@ -1,5 +1,12 @@
 import { canonicalJson } from './canonical-json.ts'
-import { allocateCredit, type Credit, mergedCredit, withCredit, withoutCredit } from './credit-memos.ts'
+import {
+  allocateCredit,
+  type Credit,
+  type CreditAllocation,
+  mergedCredit,
+  withCredit,
+  withoutCredit,
+} from './credit-memos.ts'
 import { type DeclinedRenewals, waitsForInstrument } from './dunning.ts'
 import { ConflictError } from './errors.ts'
 import type { EventType } from './event-types.ts'
@@ -120,6 +127,8 @@ export interface DomainEvent {
   readonly invoice?: number
   readonly pause?: string
   readonly credit?: readonly InvoiceLine[]
+  /** What is taken back from a memo, which is less by that. */
+  readonly reduced?: CreditAllocation
   /** True if it also concerns the transaction whose result caused the transition. */
   readonly ofTransaction?: boolean
 }
@@ -448,7 +457,9 @@ export function enqueueCredit(change: Change, lines: readonly InvoiceLine[]): re
 
 /** Takes back what is credited of an invoice and was refunded as well, or never paid. */
 export function takeCreditBack(change: Change, sequence: number): void {
-  set(change, takenBack(change.order, sequence, change.at))
+  const { reduced: memos, ...values } = takenBack(change.order, sequence, change.at)
+  set(change, values)
+  for (const reduced of memos) emit(change, 'credit-memo-modified', { reduced })
 }
 
 export function enqueue(change: Change, lines: readonly InvoiceLine[]): void {
@@ -463,11 +474,12 @@ export function endInvoice(change: Change, sequence: number, status: 'voided' | 
   const { at, order } = change
   const invoice = order.invoices.find((one) => one.sequence === sequence)
   if (invoice === undefined) return
+  // What returns was queued before this invoice: a reset that begins the period credits the one before at the same instant.
+  dropQueuedLines(change, sequence)
   if (status === 'voided' || isComing(order, invoice)) {
     releaseCredit(change, sequence)
     enqueue(change, returnedLines(invoice.lines))
   }
-  dropQueuedLines(change, sequence)
   changeInvoice(change, sequence, {
     status,
     ...(status === 'voided' ? { voidedTime: at } : { abandonedTime: at }),

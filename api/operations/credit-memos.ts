@@ -8,6 +8,7 @@ import {
   type CreditMemoValues,
   createCreditMemo,
   emitCreditMemoChange,
+  lockCreditMemo,
   updateCreditMemo,
   voidCreditMemo,
 } from '../../commands/credit-memos/save-credit-memo.ts'
@@ -49,6 +50,7 @@ export const creditMemos: Resource<CreditMemoRow> = {
 }
 
 export const creditMemoWriter: Writer<CreditMemoRow, CreditMemo> = {
+  lock: lockCreditMemo,
   create(unit, id, body) {
     requireAllocations(body, { invoices: [], transactions: [] }, isSame)
     return createCreditMemo(unit, id, valuesOf(body))
@@ -61,6 +63,7 @@ export const creditMemoWriter: Writer<CreditMemoRow, CreditMemo> = {
 /** Responds with 409 if an invoice uses it, or if it is voided already. */
 export async function patchCreditMemo(context: OperationContext): Promise<OperationResponse> {
   return await patch<CreditMemoRow, CreditMemo>(context, creditMemos, {
+    lock: lockCreditMemo,
     update: (unit, row, body) => update(unit, row, body, isSame),
     changed: (unit, row) => emitCreditMemoChange(unit, row, 'credit-memo-modified'),
     changeable: ['items', 'shippingAmount', 'reason', 'description', 'allocations'],
@@ -81,7 +84,7 @@ export async function postCreditMemoRefund(context: OperationContext): Promise<O
 export async function postCreditMemoVoid(context: OperationContext): Promise<OperationResponse> {
   const id = context.params.id ?? ''
   return await context.commit(async (unit) => {
-    const row = await lockRow(unit, CreditMemoRow, id)
+    const row = await lockCreditMemo(unit, id)
     if (row === null) throw notFound(creditMemos, id)
     await changeRow(unit, row, () => voidCreditMemo(unit, row))
     await emitCreditMemoChange(unit, row, 'credit-memo-voided')
@@ -143,10 +146,15 @@ const isPartOf: Comparison = (given, known) => {
   )
 }
 
-function update(unit: UnitOfWork, row: CreditMemoRow, body: CreditMemo, isKnown: Comparison): void {
+async function update(
+  unit: UnitOfWork,
+  row: CreditMemoRow,
+  body: CreditMemo,
+  isKnown: Comparison,
+): Promise<void> {
   const { invoices, transactions } = presentCreditMemo(row, unit.baseUrl).allocations
   requireAllocations(body, { invoices, transactions }, isKnown)
-  updateCreditMemo(row, valuesOf(body))
+  await updateCreditMemo(unit, row, valuesOf(body))
 }
 
 /** Refuses allocations that are not the memo's: no wish of a caller is dropped in silence. */

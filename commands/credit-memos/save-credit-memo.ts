@@ -2,17 +2,20 @@
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import { type CreditMemoItem, type CreditMemoReason, creditMemoTotal } from '../../billing/credit-memos.ts'
 import { ConflictError, type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
+import { withdrawnCredit } from '../../billing/given-credit.ts'
 import { isOpen } from '../../billing/invoices.ts'
 import { amountProblem, isZero, Money, plainAmount } from '../../billing/money.ts'
 import { transition } from '../../billing/order.ts'
 import { creditInvoice, requireNoCharge } from '../../billing/order-payments.ts'
 import { changeTime } from '../../db/change-row.ts'
-import { type CreditMemo, Customer, Invoice } from '../../db/entities/index.ts'
+import { CreditMemo, Customer, Invoice } from '../../db/entities/index.ts'
+import { lockRow } from '../../db/lock-row.ts'
 import { newId } from '../../db/new-id.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { creditMemoEvent } from '../../events/credit-memo-events.ts'
 import { creditEntry } from '../../events/timeline.ts'
 import { actOnInvoice, lockInvoice } from '../invoices/act-on-invoice.ts'
+import { lockSubscription } from '../orders/advance-order.ts'
 import { renewCredit } from '../orders/credit.ts'
 import { references } from '../references.ts'
 import { addCreditMemo } from './add-credit-memo.ts'
@@ -76,8 +79,20 @@ export async function createCreditMemo(
   return memo
 }
 
+/** Locks the order that left the memo before the memo (ADR 76). Returns null if the memo does not exist. */
+export async function lockCreditMemo(unit: UnitOfWork, id: string): Promise<CreditMemo | null> {
+  const { em, organizationId } = unit
+  const memo = await em.findOne(CreditMemo, { organizationId, id })
+  if (memo?.subscriptionId != null) await lockSubscription(unit, memo.subscriptionId)
+  return memo === null ? null : await lockRow(unit, CreditMemo, id)
+}
+
 /** Changes a locked memo, its amounts only while it is unused. Throws InvalidFieldsError, ConflictError. */
-export function updateCreditMemo(memo: CreditMemo, given: CreditMemoValues): void {
+export async function updateCreditMemo(
+  unit: UnitOfWork,
+  memo: CreditMemo,
+  given: CreditMemoValues,
+): Promise<void> {
   const totalAmount = totalOf(given)
   for (const member of ['customerId', 'invoiceId', 'currency'] as const) {
     if ((memo[member] ?? null) !== given[member])
@@ -91,6 +106,7 @@ export function updateCreditMemo(memo: CreditMemo, given: CreditMemoValues): voi
     plainAmount(memo.shippingAmount) === given.shippingAmount
   if (isSame) return
   requireUnused(memo, 'changed')
+  await withdrawFromOrder(unit, memo, new Money(memo.totalAmount).minus(totalAmount))
   Object.assign(memo, {
     items: given.items.map((item, index) => ({ id: memo.items[index]?.id ?? newId('item'), ...item })),
     shippingAmount: given.shippingAmount,
@@ -100,8 +116,9 @@ export function updateCreditMemo(memo: CreditMemo, given: CreditMemoValues): voi
 }
 
 /** Voids a locked memo. Throws ConflictError if an invoice uses it, or if it is voided already. */
-export function voidCreditMemo(unit: UnitOfWork, memo: CreditMemo): void {
+export async function voidCreditMemo(unit: UnitOfWork, memo: CreditMemo): Promise<void> {
   requireUnused(memo, 'voided')
+  await withdrawFromOrder(unit, memo, new Money(memo.totalAmount))
   Object.assign(memo, { status: 'voided', unusedAmount: '0', voidedTime: unit.now })
 }
 
@@ -115,6 +132,21 @@ export async function emitCreditMemoChange(
   const customer = await unit.em.findOne(Customer, { organizationId, id: memo.customerId })
   unit.emit(creditMemoEvent(memo, type, { time, baseUrl, websiteId: customer?.websiteId ?? null }))
   unit.addTimelineEntry(creditEntry(type, memo, { time, cause: 'api' }))
+}
+
+/**
+ * Takes what a memo no longer credits off what is credited of the invoices of its locked order, the latest first: a refund of
+ * them has nothing of it to take back.
+ */
+async function withdrawFromOrder(
+  { em, organizationId }: UnitOfWork,
+  { subscriptionId = null }: CreditMemo,
+  amount: Money,
+): Promise<void> {
+  if (subscriptionId === null || !amount.greaterThan(0)) return
+  const credited = { organizationId, subscriptionId, amountCredited: { $gt: '0' } }
+  const invoices = await em.find(Invoice, credited, { refresh: true })
+  for (const { invoice, count } of withdrawnCredit(invoices, amount.toFixed())) Object.assign(invoice, count)
 }
 
 function requireUnused({ status, totalAmount, unusedAmount }: CreditMemo, done: string): void {

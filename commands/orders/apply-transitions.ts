@@ -25,7 +25,7 @@ import {
   showsChange,
   unreportedChanges,
 } from '../invoices/write-invoice.ts'
-import { addMemoOfOrder, writeCredit } from './credit.ts'
+import { addMemoOfOrder, reduceMemos, writeCredit } from './credit.ts'
 import { eventTime } from './event-time.ts'
 import type { OrderRecord } from './order-record.ts'
 
@@ -66,7 +66,7 @@ export function applyTransitions(
     for (const event of events) {
       const when = { time, cause: transition.cause }
       if (event.type === 'credit-memo-created') addMemoOfOrder(unit, record, event, when)
-      else emitEvent(unit, record, when, event, before, transaction)
+      else if (event.reduced === undefined) emitEvent(unit, record, when, event, before, transaction)
     }
     for (const invoice of transition.order.invoices) {
       const was = before.invoices.find(({ sequence }) => sequence === invoice.sequence)
@@ -74,6 +74,8 @@ export function applyTransitions(
       emitDiscounts(unit, record, transition, invoice, was ?? null)
       writeCredit(unit, record, { time, cause: transition.cause }, invoice, was ?? null)
     }
+    // After what invoices release of the same memos.
+    reduceMemos(unit, record, transition.events, { time, cause: transition.cause })
   }
 }
 

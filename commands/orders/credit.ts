@@ -1,6 +1,12 @@
-import { creditChanges, creditedItem, creditMemoStatus, creditMemoTotal } from '../../billing/credit-memos.ts'
+import {
+  creditChanges,
+  creditedItem,
+  creditMemoStatus,
+  creditMemoTotal,
+  withoutAmount,
+} from '../../billing/credit-memos.ts'
 import type { Invoice as InvoiceState } from '../../billing/invoices.ts'
-import { Money } from '../../billing/money.ts'
+import { isZero, Money } from '../../billing/money.ts'
 import type { DomainEvent, Transition } from '../../billing/order.ts'
 import { raiseRevisionOnce } from '../../db/change-row.ts'
 import { CreditMemo, type Invoice, type Subscription } from '../../db/entities/index.ts'
@@ -84,6 +90,36 @@ export function addMemoOfOrder(
   )
   record.creditMemos.set(memo.id, memo)
   record.changedRows.add(memo)
+}
+
+/** Makes memos less by what the rules take back from them. One of which nothing stands is voided. */
+export function reduceMemos(
+  unit: UnitOfWork,
+  record: OrderRecord,
+  events: readonly DomainEvent[],
+  { time, cause }: { readonly time: Date } & Pick<Transition, 'cause'>,
+): void {
+  for (const { reduced } of events) {
+    if (reduced === undefined) continue
+    const memo = record.creditMemos.get(reduced.creditMemoId)
+    if (memo === undefined) throw new Error(`the credit memo ${reduced.creditMemoId} is not locked`)
+    const unused = new Money(memo.unusedAmount).minus(reduced.amount)
+    if (unused.isNegative() && !unused.isZero()) throw new Error(`the credit memo ${memo.id} is used`)
+    const totalAmount = new Money(memo.totalAmount).minus(reduced.amount).toFixed()
+    raiseRevisionOnce(memo, unit, record)
+    const isVoided = isZero(totalAmount)
+    if (isVoided) Object.assign(memo, { status: 'voided', unusedAmount: '0', voidedTime: time })
+    else {
+      const { items, shippingAmount } = withoutAmount(memo, reduced.amount, memo.currency)
+      const unusedAmount = unused.toFixed()
+      const status = creditMemoStatus(totalAmount, unusedAmount)
+      Object.assign(memo, { items: [...items], shippingAmount, totalAmount, unusedAmount, status })
+    }
+    const type = isVoided ? 'credit-memo-voided' : 'credit-memo-modified'
+    const { websiteId, id: subscriptionId } = record.row
+    unit.emit(creditMemoEvent(memo, type, { time, baseUrl: unit.baseUrl, websiteId }))
+    unit.addTimelineEntry(creditEntry(type, memo, { time, cause, subscriptionId }))
+  }
 }
 
 export function writeCredit(

@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
-import { allocateCredit, type Credit, creditedAmount, creditMemoTotal } from '../../billing/credit-memos.ts'
+import {
+  allocateCredit,
+  type Credit,
+  creditedAmount,
+  creditMemoTotal,
+  withoutAmount,
+} from '../../billing/credit-memos.ts'
 import { amountDue, type Invoice } from '../../billing/invoices.ts'
 import { changeItems, type ItemsChange } from '../../billing/item-changes.ts'
 import { Money, sumOf } from '../../billing/money.ts'
@@ -63,6 +69,47 @@ describe('credit', () => {
   test('of a memo is its items, each rounded once, and its shipping', () => {
     const item = (unitPrice: string, quantity: number) => ({ description: '', unitPrice, quantity })
     expect(creditMemoTotal([item('0.335', 3), item('2', 1)], '4.5', 'EUR')).toBe('7.51')
+  })
+
+  test('that is taken back from a memo leaves items that sum to the rest, the last ones less, with their taxes', () => {
+    const item = (unitPrice: string, quantity: number, tax?: string) => ({
+      description: '',
+      unitPrice,
+      quantity,
+      ...(tax === undefined
+        ? {}
+        : {
+            tax: {
+              amount: tax,
+              description: 'VAT',
+              rate: '20',
+              parts: { stateAmount: tax, stateRate: '20' },
+              jurisdictions: null,
+            },
+          }),
+    })
+    const given = { items: [item('10', 1, '2'), item('2', 3)], shippingAmount: '4' }
+    expect(withoutAmount(given, '5', 'EUR').items[1]).toEqual(item('1', 1))
+    expect(withoutAmount(given, '12', 'EUR')).toEqual({ items: [item('5', 1, '1')], shippingAmount: '4' })
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(cents(0, 5_000), fc.integer({ min: 1, max: 4 }), fc.option(cents(0, 900)))),
+        cents(0, 500),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (all, shippingAmount, share) => {
+          const items = all.map(([unitPrice, quantity, tax]) => item(unitPrice, quantity, tax ?? undefined))
+          const total = creditMemoTotal(items, shippingAmount, 'EUR')
+          const amount = new Money(total).times(share).toDecimalPlaces(2).toFixed()
+          const left = withoutAmount({ items, shippingAmount }, amount, 'EUR')
+          expect(creditMemoTotal(left.items, left.shippingAmount, 'EUR')).toBe(sumOf([total, `-${amount}`]))
+          for (const { unitPrice, tax } of left.items) {
+            expect(new Money(unitPrice).isNegative() && !new Money(unitPrice).isZero()).toBe(false)
+            expect(new Money(tax?.amount ?? 0).isNegative()).toBe(false)
+          }
+          expect(new Money(left.shippingAmount).lessThan(0)).toBe(false)
+        },
+      ),
+    )
   })
 })
 

@@ -2,10 +2,11 @@
 import { describe, expect, test } from '@jest/globals'
 import { creditedAmount } from '../../billing/credit-memos.ts'
 import { parseDuration } from '../../billing/durations.ts'
+import { withdrawnCredit } from '../../billing/given-credit.ts'
 import { amountDue, type Invoice, isOpen } from '../../billing/invoices.ts'
 import { changeItems } from '../../billing/item-changes.ts'
 import { Money, sumOf } from '../../billing/money.ts'
-import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
+import { type Order, placeOrder, type Transition, transition } from '../../billing/order.ts'
 import { cancelOrder, voidInvoice } from '../../billing/order-commands.ts'
 import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
 import {
@@ -66,6 +67,15 @@ const memoOf = (transitions: readonly Transition[]) =>
     .flatMap(({ events }) => events)
     .filter(({ type }) => type === 'credit-memo-created')
     .reduce((sum, { credit = [] }) => sum.minus(grossAmount(credit)), new Money(0))
+/** The order once `amount` of its credit is withdrawn from the customer. */
+const withdrawn = (order: Order, amount: string): Order => {
+  const counts = withdrawnCredit(order.invoices, amount)
+  const counted = (one: Invoice) => ({ ...one, ...counts.find(({ invoice }) => invoice === one)?.count })
+  return { ...order, invoices: order.invoices.map(counted) }
+}
+/** What was taken back from memos. */
+const reducedOf = (transitions: readonly Transition[]) =>
+  sumOf(transitions.flatMap(({ events }) => events.flatMap(({ reduced }) => reduced?.amount ?? [])))
 
 describe('a refund of a period whose unused time is credited', () => {
   test('takes the credit that is queued back', () => {
@@ -213,6 +223,85 @@ describe('credit that comes from an unpaid change', () => {
   })
 })
 
+describe('credit of a period that a reset ended', () => {
+  const reset = () => {
+    const order = paid()
+    const items = order.terms.items.map((item) => ({
+      ...item,
+      plan: { ...item.plan, pricing: { formula: 'flat-rate' as const, price: '40' } },
+    }))
+    const policy = { prorated: true, renewalPolicy: 'reset' as const }
+    const { order: changed } = changeItems(order, MIDDLE, { terms: { ...order.terms, items }, ...policy })
+    expect(changed.invoices[1]).toMatchObject({ amount: '30', periodNumber: 2 })
+    return voidInvoice(changed, MIDDLE, 2).order
+  }
+
+  test('returns to the queue when the invoice of the new period is voided', () => {
+    const order = reset()
+    expect(queuedCredit(order)).toBe(10)
+    expect(order.invoices).toMatchObject([{ amountCredited: '10' }, { amountCredited: '0' }])
+    expect(advanceThrough(order, at('2027-05-16')).order.invoices[2]).toMatchObject({ amount: '30' })
+  })
+
+  test('is taken back from there by a refund of what it was credited of', () => {
+    expect(refunded(reset(), 1, '20').queue).toEqual([])
+  })
+})
+
+describe('a memo of the credit of a period that nobody paid', () => {
+  const begun = () => advanceBefore(placeOrder(terms(FLAT, { createdTime: START })).order, START + 1).order
+  const memo = (left: string) => ({ creditMemoId: 'memo', currency: 'EUR', left, isOfOrder: true as const })
+  /** The order has churned in the middle of its period, and holds `left` of the memo of that. */
+  const voided = (left: string) => {
+    const ended = canceled(begun())
+    expect(memoOf([ended]).toNumber()).toBe(10)
+    return voidInvoice({ ...ended.order, credit: [memo(left)] }, MIDDLE, 1)
+  }
+
+  test('goes when its invoice is voided', () => {
+    const { order, events } = voided('10')
+    expect(order).toMatchObject({ queue: [], credit: [{ left: '0' }] })
+    expect(order.invoices[0]).toMatchObject({ status: 'voided', credits: [] })
+    expect(events).toContainEqual({
+      type: 'credit-memo-modified',
+      reduced: { creditMemoId: 'memo', amount: '10' },
+    })
+  })
+
+  test('that has been used in part goes too, and what was used is a debit', () => {
+    const { order, events } = voided('4')
+    expect(order).toMatchObject({ credit: [{ left: '0' }] })
+    expect(queuedCredit(order)).toBe(-6)
+    expect(events).toContainEqual({
+      type: 'credit-memo-modified',
+      reduced: { creditMemoId: 'memo', amount: '4' },
+    })
+  })
+})
+
+describe('credit that the merchant withdraws', () => {
+  test.each([
+    ['10', 0],
+    ['6', -4],
+  ])('%s of 10 is not taken back by a refund', (amount, left) => {
+    expect(queuedCredit(refunded(withdrawn(canceled(paid()).order, amount), 1, '20'))).toBe(left)
+  })
+
+  test('counts for the latest invoices of the order first', () => {
+    const order = canceled(pay(priced(paid(), '60'), 2, MIDDLE)).order
+    expect(order.invoices).toMatchObject([{ amountCredited: '10' }, { amountCredited: '20' }])
+    expect(withdrawn(order, '25').invoices).toMatchObject([{ amountCredited: '5' }, { amountCredited: '0' }])
+  })
+
+  test('after a refund in part leaves nothing for further ones to take back, or to credit again', () => {
+    const inPart = refunded(priced(paid(), '10'), 1, '16')
+    expect(queuedCredit(inPart)).toBe(4)
+    const order = withdrawn({ ...inPart, queue: [] }, '4')
+    const later = ['1', '2', '4'].map((amount) => queuedCredit(refunded(order, 1, amount)))
+    expect(later).toEqual([0, 0, 0])
+  })
+})
+
 describe('a payment that was refunded while its invoice was open', () => {
   test('takes nothing from the credit of what is paid in the end', () => {
     const begun = advanceBefore(placeOrder(terms(FLAT, { createdTime: START })).order, START + 1).order
@@ -300,10 +389,39 @@ const payments: fc.Arbitrary<Command[]> = fc.array(
   })),
   { maxLength: 6 },
 )
+/** The merchant voids the latest memo of the order, unless an invoice uses it. */
+const withdrawals: fc.Arbitrary<Command[]> = fc.array(
+  fc.integer({ min: 0, max: 300 * 24 }).map((hour) => ({
+    at: at('2027-01-31') + hour * 3_600_000,
+    act(order: Order, now: number) {
+      const used = order.invoices.flatMap(({ credits }) => credits.map(({ creditMemoId }) => creditMemoId))
+      const memo = order.credit.findLast(({ isOfOrder }) => isOfOrder === true)
+      return transition(order, now, 'api', (change) => {
+        if (memo === undefined || used.includes(memo.creditMemoId)) return
+        const credit = order.credit.map((one) => (one === memo ? { ...memo, left: '0' } : one))
+        change.order = { ...withdrawn(order, memo.left), credit }
+        const reduced = { creditMemoId: memo.creditMemoId, amount: memo.left }
+        change.events.push({ type: 'credit-memo-voided', reduced })
+      })
+    },
+  })),
+  { maxLength: 2 },
+)
 const story = (paysCredit: fc.Arbitrary<boolean>) =>
   fc
-    .tuple(anyCommands, payments, refunds(paysCredit))
+    .tuple(anyCommands, payments, refunds(paysCredit), withdrawals)
     .map((lists) => lists.flat().toSorted((one, other) => one.at - other.at))
+
+/** Service ends in a period, with proration, and the last invoice is voided if nobody has paid it. */
+const voidedEnds: fc.Arbitrary<Command[]> = fc
+  .record({ hour: fc.integer({ min: 0, max: 300 * 24 }), later: fc.integer({ min: 0, max: 240 }) })
+  .map(({ hour, later }) => [
+    { at: at('2027-01-31') + hour * 3_600_000, act: (order, now) => canceled(order, now) },
+    {
+      at: at('2027-01-31') + (hour + later) * 3_600_000,
+      act: (order, now) => voidInvoice(order, now, order.nextInvoice - 1),
+    },
+  ])
 
 /** What was paid for an invoice, or is owed for it: its amount, and the queued credit that reduced it. */
 function worthOf({ amount, lines }: Invoice): Money {
@@ -331,13 +449,35 @@ describe('whatever is changed, paid and refunded', () => {
     )
   })
 
+  test('what is taken back is a debit only once no memo of the order has anything left', () => {
+    fc.assert(
+      fc.property(anyTerms, story(fc.constant(false)), voidedEnds, (agreed, others, ends) => {
+        const commands = [...others, ...ends].toSorted((one, other) => one.at - other.at)
+        let before = new Money(0)
+        for (const { order, events } of live(agreed, commands, [], true).transitions) {
+          const debits = order.queue.filter(
+            ({ description, amount }) => description.startsWith('Refunded time on ') && !isCredit(amount),
+          )
+          const isNew = grossAmount(debits).greaterThan(before)
+          before = grossAmount(debits)
+          // A reset bills the period before at once.
+          if (!isNew || events.some(({ type }) => type === 'subscription-items-changed')) continue
+          const left = order.credit.flatMap((memo) => (memo.isOfOrder === true ? [memo.left] : []))
+          expect(sumOf(left)).toBe('0')
+        }
+      }),
+      RUNS,
+    )
+  })
+
   test('nobody gets more back, as money and as credit, than was paid and is owed', () => {
     fc.assert(
       fc.property(anyTerms, story(fc.constant(false)), (agreed, commands) => {
-        const { transitions } = live(agreed, commands)
+        const { transitions } = live(agreed, commands, [], true)
         transitions.forEach(({ order }, index) => {
           const { queue, invoices } = order
-          const memos = memoOf(transitions.slice(0, index + 1))
+          const known = transitions.slice(0, index + 1)
+          const memos = memoOf(known).minus(reducedOf(known))
           const queued = grossAmount(queue.filter(({ type }) => type === 'proration')).negated()
           const back = memos.plus(queued).plus(sumOf(invoices.map((one) => one.amountRefunded)))
           const got = invoices.flatMap((one) => [one.amountPaid, creditedAmount(one.credits), amountDue(one)])

@@ -31,6 +31,7 @@ import {
 } from '../../billing/order-terms.ts'
 import { changePauseTimes, pauseOrder, removePause } from '../../billing/pauses.ts'
 import { type Period, type PeriodAnchor, WEEKDAYS } from '../../billing/periods.ts'
+import { grossAmount } from '../../billing/proration.ts'
 import fc from '../support/fast-check.ts'
 
 export const at = (text: string): number => Date.parse(text.includes('T') ? text : `${text}T00:00:00Z`)
@@ -338,18 +339,33 @@ export const anyCommands: fc.Arbitrary<Command[]> = fc
 
 export const END = START + 400 * DAY
 
-/** Applies the commands, and a timer that fires at the given instants. */
+/** Adds the memos that transitions made, as the order is read after them. */
+function withMemos(order: Order, transitions: readonly Transition[]): Order {
+  const made = transitions.flatMap(({ events }) =>
+    events.flatMap(({ type, credit }) => (type === 'credit-memo-created' ? [credit ?? []] : [])),
+  )
+  const memos = made.map((lines, index) => ({
+    creditMemoId: `memo of the order ${order.credit.length + index + 1}`,
+    currency: order.terms.currency,
+    left: grossAmount(lines).negated().toFixed(),
+    isOfOrder: true as const,
+  }))
+  return memos.length === 0 ? order : { ...order, credit: [...order.credit, ...memos] }
+}
+
+/** Applies the commands, and a timer that fires at the given instants. `keepsMemos`: the order has its own memos too. */
 export function live(
   agreed: OrderTerms,
   commands: readonly Command[],
   looks: readonly number[] = [],
+  keepsMemos = false,
 ): { order: Order; transitions: Transition[] } {
   const placed = placeOrder(agreed)
   const transitions = [placed]
   let order = placed.order
   const take = (advance: ReturnType<typeof advanceThrough>): void => {
     transitions.push(...advance.transitions)
-    order = advance.order
+    order = keepsMemos ? withMemos(advance.order, advance.transitions) : advance.order
   }
   const instants = [...commands, ...looks.map((look) => ({ at: look, act: null }))].sort(
     (a, b) => a.at - b.at || (a.act === null ? 1 : 0) - (b.act === null ? 1 : 0),
@@ -363,7 +379,7 @@ export function live(
     try {
       const made = act(order, now)
       transitions.push(made)
-      order = made.order
+      order = keepsMemos ? withMemos(made.order, [made]) : made.order
     } catch (error) {
       if (!(error instanceof ConflictError || error instanceof InvalidFieldsError)) throw error
     }

@@ -28,14 +28,18 @@ describe('credit for unused time', () => {
   const near = (amount: number) => ({
     asymmetricMatch: (value: unknown) => Math.abs(Number(value) - amount) <= 0.01,
   })
-  /** An order of 20 in the middle of its period, which is paid. */
-  const paid = async (): Promise<PlacedOrder & { saleId: unknown }> => {
+  /** An order of 20 in the middle of its period, which is unpaid. */
+  const unpaid = async (): Promise<PlacedOrder> => {
     const order = await placeCharged(payments.merchant, TEST_CARDS.approves, {
       autopay: false,
       items: [{ plan: plan(20) }],
       startTime: new Date(Date.now() - 15 * DAY).toISOString(),
     })
     await activityDependencies(payments.service).orders.advance(payments.input(order.id))
+    return order
+  }
+  const paid = async (): Promise<PlacedOrder & { saleId: unknown }> => {
+    const order = await unpaid()
     const { customerId, invoiceId, paymentInstrumentId } = order
     const sale = await create(api, 'transactions', {
       type: 'sale',
@@ -92,11 +96,82 @@ describe('credit for unused time', () => {
     expect(await balance(order)).toEqual([{ currency: 'EUR', unallocatedAmount: near(10) }])
   })
 
+  const memoOf = async ({ customerId }: PlacedOrder) => {
+    const [memo] = (await api.get<{ id: string }[]>(`credit-memos?filter=customerId:${customerId}`)).body
+    return memo
+  }
+  const eventsOf = async (id: unknown) =>
+    (await api.get<{ type: string }[]>(`credit-memos/${id}/timeline?sort=occurredTime`)).body.map(
+      ({ type }) => type,
+    )
+
+  test('of a canceled order goes when the unpaid invoice of its last period is voided', async () => {
+    const order = await unpaid()
+    await cancel(order)
+    const memo = await memoOf(order)
+    expect(await balance(order)).toEqual([{ currency: 'EUR', unallocatedAmount: near(10) }])
+    expect((await api.post(`invoices/${order.invoiceId}/void`, undefined)).status).toBe(201)
+    expect(await balance(order)).toEqual([])
+    expect(await read(`credit-memos/${memo?.id}`)).toMatchObject({
+      status: 'voided',
+      totalAmount: near(10),
+      unusedAmount: 0,
+    })
+    expect(await eventsOf(memo?.id)).toEqual(['credit-memo-created', 'credit-memo-voided'])
+    expect(await queued(order)).toEqual({ currency: 'EUR', amount: 0 })
+  })
+
+  test('of an unpaid change goes with its invoice, and its memo keeps the rest', async () => {
+    const order = await paid()
+    const change = { items: [{ plan: plan(60) }], renewalPolicy: 'retain', prorated: true }
+    await create(api, `subscriptions/${order.id}/change-items`, change)
+    const { recentInvoiceId } = await read(`subscriptions/${order.id}`)
+    await cancel(order)
+    expect(await balance(order)).toEqual([{ currency: 'EUR', unallocatedAmount: near(30) }])
+    expect((await api.post(`invoices/${recentInvoiceId}/void`, undefined)).status).toBe(201)
+    expect(await balance(order)).toEqual([{ currency: 'EUR', unallocatedAmount: near(10) }])
+    const memo = await memoOf(order)
+    expect(memo).toMatchObject({ status: 'issued', totalAmount: near(10), items: [{ unitPrice: near(10) }] })
+    expect(await eventsOf(memo?.id)).toEqual(['credit-memo-created', 'credit-memo-modified'])
+  })
+
+  test('whose memo the merchant voids is not billed by a later refund', async () => {
+    const order = await paid()
+    await cancel(order)
+    const memo = await memoOf(order)
+    expect((await api.post(`credit-memos/${memo?.id}/void`, undefined)).status).toBe(201)
+    await refund(order.saleId)
+    expect(await queued(order)).toEqual({ currency: 'EUR', amount: 0 })
+    await create(api, 'subscription-reactivations', { subscriptionId: order.id })
+    const { recentInvoiceId } = await read(`subscriptions/${order.id}`)
+    expect(await read(`invoices/${recentInvoiceId}`)).toMatchObject({ amount: 20 })
+  })
+
+  test.each(['PUT', 'PATCH'])(
+    'whose memo the merchant lowers by %s is taken back as far as it stands',
+    async (method) => {
+      const order = await paid()
+      await cancel(order)
+      const memo = await memoOf(order)
+      const items = [{ description: 'Unused time', unitPrice: 4, quantity: 1 }]
+      const path = `credit-memos/${memo?.id}`
+      const given = method === 'PUT' ? { ...(await read(path)), items } : { items }
+      const headers = { 'Content-Type': 'application/json' }
+      const lowered = await api.send(method, path, { body: JSON.stringify(given), headers })
+      expect(lowered).toMatchObject({ status: 200, body: { unusedAmount: 4 } })
+      await refund(order.saleId)
+      expect(await read(`invoices/${order.invoiceId}`)).toMatchObject({
+        creditMemoAllocations: [{ amount: 4 }],
+      })
+      expect(await balance(order)).toEqual([])
+      expect(await queued(order)).toEqual({ currency: 'EUR', amount: 0 })
+    },
+  )
+
   test('that is paid back by a refund takes nothing of a refund of the rest', async () => {
     const order = await paid()
     await cancel(order)
-    const [memo] = (await api.get<{ id: string }[]>(`credit-memos?filter=customerId:${order.customerId}`))
-      .body
+    const memo = await memoOf(order)
     expect((await api.post(`credit-memos/${memo?.id}/refund`, undefined)).status).toBe(200)
     const [first] = (await read(`transactions/${order.saleId}`)).childTransactions as string[]
     const dependencies = activityDependencies(payments.service, { gateway: payments.gateway })
