@@ -467,7 +467,7 @@ export function enqueue(change: Change, lines: readonly InvoiceLine[]): void {
 }
 
 /**
- * Ends an invoice without payment. One that is voided, or of a period that has not begun, returns the credit that it uses and
+ * Voids or abandons an invoice. One that is voided, or of a period that has not begun, returns the credit that it uses and
  * what it took from the queue.
  */
 export function endInvoice(change: Change, sequence: number, status: 'voided' | 'abandoned'): void {

@@ -1,7 +1,9 @@
 /** The facts of an installation, created when its database is first used. */
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
 import type { EntityManager } from '@mikro-orm/postgresql'
+import pg from 'pg'
 import { ulid } from 'ulid'
+import { connectionOptions } from './connection.ts'
 import { Installation } from './entities/index.ts'
 import { statement } from './statement.ts'
 import type { Vault } from './vault.ts'
@@ -27,10 +29,24 @@ export async function otherBaseUrl(em: EntityManager, baseUrl: string): Promise<
   return await otherFact(em, BASE_URL_FACT, baseUrl)
 }
 
-/** Returns the address of the first process that kept one, unless it is `baseUrl`; keeps none itself. */
-export async function keptOtherBaseUrl(em: EntityManager, baseUrl: string): Promise<string | null> {
-  const kept = await keptFact(em, BASE_URL_FACT)
-  return kept === baseUrl ? null : kept
+/** Returns what the first process has kept in a database, which may be of an earlier release or new; null: nothing. */
+export async function keptInstallation(
+  databaseUrl: string,
+): Promise<Readonly<Record<'baseUrl' | 'environment', string | null>>> {
+  const client = new pg.Client(connectionOptions({ databaseUrl, name: 'billing installation' }))
+  await client.connect()
+  try {
+    const { rows: tables } = await client.query<{ found: boolean }>(
+      `select to_regclass('installation') is not null as found`,
+    )
+    const { rows } = tables[0]?.found
+      ? await client.query<{ name: string; value: string }>('select name, value from installation')
+      : { rows: [] }
+    const factOf = (name: string) => rows.find((row) => row.name === name)?.value ?? null
+    return { baseUrl: factOf(BASE_URL_FACT), environment: factOf(ENVIRONMENT_FACT) }
+  } finally {
+    await client.end()
+  }
 }
 
 /** Keeps the first process's environment for good. Returns the stored one if it is the other. */

@@ -13,7 +13,7 @@ import { createLog } from '../config/log.ts'
 import { readMerchantIdentity } from '../config/merchant-identity.ts'
 import { runProcess } from '../config/process.ts'
 import { temporalConnection } from '../config/temporal-connection.ts'
-import { keptOtherBaseUrl, otherEnvironment } from '../db/installation.ts'
+import { keptInstallation, otherEnvironment } from '../db/installation.ts'
 import { openApiDatabase, openDatabase } from '../db/open.ts'
 import { migrate } from '../db/orm.ts'
 import { databaseChecks } from '../db/readiness.ts'
@@ -66,15 +66,13 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
   stopping.throwIfAborted()
 
   const { databaseUrl } = services
+  await requireOwnDatabase(databaseUrl, config)
   await migrate(databaseUrl)
   const { masterKeys } = config
   const database = await openDatabase({ databaseUrl, masterKeys, poolSize: 20, name: 'billing worker' })
   onDrain(() => database.orm.close())
   const other = await otherEnvironment(database.orm.em.fork(), config.environment)
   if (other !== null) throw differentEnvironment(config.environment, other)
-  // The service of this machine may move to another port, and so keeps no address.
-  const agreed = await keptOtherBaseUrl(database.orm.em.fork(), config.baseUrl)
-  if (agreed !== null) throw differentBaseUrl(config.baseUrl, agreed)
   const apiDatabase = await openApiDatabase({ databaseUrl, masterKeys, poolSize: 20, name: 'billing api' })
   onDrain(() => apiDatabase.orm.close())
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
@@ -141,6 +139,15 @@ function localConfig(config: Config): Config {
         ? ['127.0.0.0/8', '::1/128']
         : config.webhookAllowedCidrs,
   }
+}
+
+/** Before the database is migrated: it may be a deployment's, with another address or environment. */
+async function requireOwnDatabase(databaseUrl: string, { baseUrl, environment }: Config): Promise<void> {
+  const kept = await keptInstallation(databaseUrl)
+  if (kept.environment !== null && kept.environment !== environment)
+    throw differentEnvironment(environment, kept.environment)
+  // The service of this machine may move to another port, and so keeps no address.
+  if (kept.baseUrl !== null && kept.baseUrl !== baseUrl) throw differentBaseUrl(baseUrl, kept.baseUrl)
 }
 
 /** Reports a BASE_URL of this machine that leads elsewhere, such as one left in the shell from another start. */

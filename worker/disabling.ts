@@ -23,20 +23,18 @@ export function startDisabling(options: DisablingOptions, log: Logger): Loop {
     name: 'webhook disabling',
     interval: INTERVAL,
     log,
-    async iterate() {
-      const disabled = await disableFailingWebhooks(options)
+    async iterate(_, stopping) {
+      const disabled = await disableFailingWebhooks(options, stopping)
       if (disabled > 0) log.info({ disabled }, 'disabled webhooks whose receivers have failed for two days')
       return false
     },
   })
 }
 
-export async function disableFailingWebhooks({
-  em,
-  environment,
-  baseUrl,
-  now,
-}: DisablingOptions): Promise<number> {
+export async function disableFailingWebhooks(
+  { em, environment, baseUrl, now }: DisablingOptions,
+  stopping?: AbortSignal,
+): Promise<number> {
   if (environment === 'live') return 0
   const since = new Date(now() - DISABLING.after).toISOString()
   const failing = await statement<{ organization_id: string; id: string }>(
@@ -46,9 +44,13 @@ export async function disableFailingWebhooks({
     [since, DISABLING.failures],
   )
   let disabled = 0
-  await eachByItself(failing, async ({ organization_id: organizationId, id }) => {
+  const disable = async ({
+    organization_id: organizationId,
+    id,
+  }: (typeof failing)[number]): Promise<void> => {
     const tenant = { organizationId, baseUrl, now: new Date(now()) }
     if (await inUnitOfWork(em(), tenant, (unit) => disableWebhook(unit, id))) disabled += 1
-  })
+  }
+  await eachByItself(failing, disable, { stopping })
   return disabled
 }

@@ -31,6 +31,8 @@ const FILL_AFTER = 10
 const GATHER = 20
 const GATHER_COUNT = 128
 const POLL = 1_000
+/** How often a process that ends tries to record what it has attempted. */
+const LAST_TRIES = 3
 /** Milliseconds of pause after the process or the machine has run out of a resource. */
 const REST = 1_000
 
@@ -265,6 +267,17 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     }
   }
 
+  /** Before the process ends. What cannot be recorded is attempted again when its lease has run out. */
+  const recordRest = async (): Promise<void> => {
+    let failure: unknown = null
+    for (let tries = 0; made.length > 0 && tries < LAST_TRIES; tries += 1) {
+      await recordMade(() => {}).catch((error: unknown) => {
+        failure = error
+      })
+    }
+    if (made.length > 0) log.error({ err: failure, attempts: made.length }, 'outcomes could not be recorded')
+  }
+
   /** Records outcomes one by one, so that one that the database always refuses blocks no other. */
   const recordEach = async (batch: readonly Attempt[], progress: () => void): Promise<void> => {
     for (const attempt of batch) {
@@ -292,7 +305,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       await Promise.all([...underWay, ...releases])
       clearTimeout(filling ?? undefined)
       await recording.stop()
-      if (made.length > 0) await recordMade(() => {})
+      await recordRest()
       await Promise.all(releases)
       await presence.stop()
     },

@@ -69,7 +69,7 @@ export async function processDueNotifications(
     }
     if (left === 0) isMore = true
   }
-  await eachByItself(organizations, processOf, AT_ONCE)
+  await eachByItself(organizations, processOf, { atOnce: AT_ONCE })
   return isMore
 }
 

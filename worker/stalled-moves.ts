@@ -21,15 +21,18 @@ export function startStalledMoves(options: StalledMovesOptions, log: Logger): Lo
     name: 'stalled moves',
     interval: INTERVAL,
     log,
-    async iterate() {
-      const givenUp = await giveUpStalledMoves(options)
+    async iterate(_, stopping) {
+      const givenUp = await giveUpStalledMoves(options, stopping)
       if (givenUp > 0) log.warn({ givenUp }, "gave up moves of orders' clocks that made no progress")
       return false
     },
   })
 }
 
-export async function giveUpStalledMoves({ em, baseUrl, now }: StalledMovesOptions): Promise<number> {
+export async function giveUpStalledMoves(
+  { em, baseUrl, now }: StalledMovesOptions,
+  stopping?: AbortSignal,
+): Promise<number> {
   const stalled = await statement<{ organization_id: string; subscription_id: string }>(
     em(),
     'find-stalled-moves',
@@ -37,9 +40,11 @@ export async function giveUpStalledMoves({ em, baseUrl, now }: StalledMovesOptio
     [new Date(now() - STALLED_AFTER)],
   )
   let givenUp = 0
-  await eachByItself(stalled, async ({ organization_id: organizationId, subscription_id: id }) => {
+  type Stalled = (typeof stalled)[number]
+  const giveUp = async ({ organization_id: organizationId, subscription_id: id }: Stalled): Promise<void> => {
     const tenant = { organizationId, baseUrl, now: new Date(now()) }
     if (await inUnitOfWork(em(), tenant, (unit) => failIfStalled(unit, id))) givenUp += 1
-  })
+  }
+  await eachByItself(stalled, giveUp, { stopping })
   return givenUp
 }

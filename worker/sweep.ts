@@ -69,7 +69,7 @@ export function startSweep(options: SweepOptions): Loop {
           count('subscription', batch.count)
           if (batch.isMore) isMore = true
         }
-        await eachByItself(organizations, advanceDue, AT_ONCE)
+        await eachByItself(organizations, advanceDue, { atOnce: AT_ONCE })
       }
       try {
         await eachByItself([erase, wake, advance], (part) => part().finally(progress))

@@ -30,8 +30,8 @@ export function startTestDisputes(
     interval: INTERVAL,
     log,
     watchdog,
-    async iterate(progress) {
-      await reportDisputes(options, progress)
+    async iterate(progress, stopping) {
+      await reportDisputes(options, progress, stopping)
       return false
     },
   })
@@ -41,6 +41,7 @@ export function startTestDisputes(
 export async function reportDisputes(
   { em, baseUrl, now, disputes }: TestDisputeOptions,
   progress: () => void = () => {},
+  stopping?: AbortSignal,
 ): Promise<number> {
   const disputable = await disputes.disputable()
   if (disputable.length === 0) return 0
@@ -64,7 +65,8 @@ export async function reportDisputes(
             <= ?::timestamptz + coalesce(subscription.clock_offset, 0) * interval '1 millisecond'`,
     [JSON.stringify(disputable), new Date(now())],
   )
-  await eachByItself(due, async ({ organizationId, requestId, account, disputedTime }) => {
+  type Due = (typeof due)[number]
+  const report = async ({ organizationId, requestId, account, disputedTime }: Due): Promise<void> => {
     const charge = disputable.find(
       (one) => one.organizationId === organizationId && one.requestId === requestId,
     )
@@ -75,7 +77,8 @@ export async function reportDisputes(
       receiveNotification(unit, account ?? OWN_GATEWAY, notification),
     )
     await disputes.recordDisputed(charge)
-    progress()
-  })
+  }
+  // Also after a failure: while the database is away each takes a few seconds.
+  await eachByItself(due, (one) => report(one).finally(progress), { stopping })
   return due.length
 }

@@ -161,7 +161,8 @@ export async function updateSubscription(
     const { order } = record
     const terms = { ...order.terms, ...charging }
     // An order's own instrument may be the one that it was charged by all along, as the customer's default.
-    const isGiven = isInstrumentNew && charging.instrumentId !== order.terms.instrumentId
+    const isGiven =
+      isInstrumentNew && row.paymentInstrumentId != null && charging.instrumentId !== order.terms.instrumentId
     applyTransitions(unit, record, [changeAutopay(order, instant, terms, row.autopay, isGiven)])
   }
   moveBoundary(unit, record, instant, given.renewalTime)

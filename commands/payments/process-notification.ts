@@ -325,9 +325,12 @@ async function saleOf(
     type: { $in: ['sale', 'capture', 'authorize'] },
   })
   const own = found.filter((one) => accountOrOwn(one) === gatewayAccountId)
-  const sale = own.find(({ type }) => takesMoney(type))
+  const taking = own.filter(({ type }) => takesMoney(type))
+  // A capture of ours that was declined, because the provider's dashboard was first, has the same id.
+  const approved = taking.find(({ result }) => result === 'approved')
+  if (approved !== undefined) return approved
   const isHeld = own.some(({ status }) => status === 'waiting-capture')
-  return sale ?? (isPending || isHeld ? 'deferred' : 'ignored')
+  return isPending || isHeld ? 'deferred' : (taking[0] ?? 'ignored')
 }
 
 /** In place of an account's id: what the deployment's own gateway tells. No account has it. */

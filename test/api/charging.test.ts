@@ -140,6 +140,20 @@ describe('charging', () => {
       expect(started).toMatchObject({ billingStatus: 'unpaid' })
     })
 
+    test('that is taken from an order charges nothing: what is open waits for one that is given', async () => {
+      const made = await make('customers', { paymentToken: await makeToken(merchant.api) })
+      const customerId = String(made.id)
+      const own = await card(customerId, TEST_CARDS.approvesToo)
+      const { id } = await place({ customerId, paymentInstrumentId: own, autopay: false })
+      const order = await until(`subscriptions/${id}`, ({ status }) => status === 'active')
+      const on = await merchant.api.put<Body>(`subscriptions/${id}`, { ...order, autopay: true })
+      expect(on.body).toMatchObject({ autopay: true, billingStatus: 'unpaid' })
+      const taken = await merchant.api.put(`subscriptions/${id}`, { ...on.body, paymentInstrumentId: null })
+      expect(taken.body).toMatchObject({ paymentInstrumentId: null })
+      const invoice = await merchant.api.get(`invoices/${order.recentInvoiceId}`)
+      expect(invoice.body).toMatchObject({ status: 'unpaid', autopayScheduledTime: null })
+    })
+
     test('that is given to an order in service which had none is charged at once for what is open', async () => {
       const customerId = await customer()
       const { id } = await place({ customerId })

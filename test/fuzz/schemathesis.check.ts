@@ -148,7 +148,7 @@ describe('requests made from the document', () => {
   )
 
   test(
-    'on keys have documented responses, whatever becomes of their own',
+    'on keys have documented responses, also once their own has ended',
     async () => {
       const { failed, output } = await fuzz(
         document,

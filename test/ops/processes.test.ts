@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import pg from 'pg'
+import { ulid } from 'ulid'
 import { freePort } from '../../dev/services/ports.ts'
 import { type ServiceProcess, serviceProcess } from '../support/processes.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -99,6 +101,34 @@ describe('ENVIRONMENT', () => {
     }
     const again = await start('api/main.ts')
     await again.stop()
+  })
+})
+
+describe('npm start', () => {
+  test.each([
+    ['environment', 'live', 'this database belongs to a live deployment'],
+    ['base-url', 'https://elsewhere.example', 'https://elsewhere.example'],
+  ])("leaves a database with another deployment's %s as it is", async (fact, value, message) => {
+    const name = `test_${ulid().toLowerCase()}`
+    const admin = new pg.Client({ connectionString: testServices().adminUrl })
+    await admin.connect()
+    await admin.query(`create database ${name}`)
+    const databaseUrl = new URL(`/${name}`, testServices().adminUrl).href
+    const other = new pg.Client({ connectionString: databaseUrl })
+    try {
+      await other.connect()
+      await other.query('create table installation (name text primary key, value text not null)')
+      await other.query('insert into installation (name, value) values ($1, $2)', [fact, value])
+      const { failed, text } = await run('dev/start.ts', [], { DATABASE_URL: databaseUrl })
+      expect(failed).toBe(true)
+      expect(text).toContain(message)
+      const { rows } = await other.query(`select tablename from pg_tables where schemaname = 'public'`)
+      expect(rows).toEqual([{ tablename: 'installation' }])
+    } finally {
+      await other.end()
+      await admin.query(`drop database ${name} with (force)`)
+      await admin.end()
+    }
   })
 })
 

@@ -930,6 +930,26 @@ describe('the notifications of a gateway account', () => {
         { amount: 5, result: 'approved' },
       ])
       expect(await read(`transactions/${held.id}`)).toMatchObject({ status: 'completed' })
+      // Ours, declined, has the same id at the provider.
+      const { id } = intentOf(held.requestId)
+      const dispute = stripeDispute(id)
+      const refund = {
+        id: `re_of_${id}`,
+        payment_intent: id,
+        amount: 200,
+        currency: 'eur',
+        status: 'succeeded',
+      }
+      for (const told of [
+        stripeEvent('charge.dispute.created', dispute),
+        stripeEvent('refund.created', { ...refund, created: event.created + 600 }),
+      ]) {
+        await tell(told)
+        expect(await stored(told)).toMatchObject({ status: 'applied' })
+      }
+      const [, taken] = await capturesOf(held.id)
+      expect(taken).toMatchObject({ childTransactions: [expect.any(String)] })
+      expect(await read(`disputes/${dispute.id}`)).toMatchObject({ transactionId: taken?.id })
     })
 
     test.each(['capture', 'void'])(
