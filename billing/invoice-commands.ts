@@ -10,6 +10,7 @@ import {
   isServed,
   issueInterim,
   issueRenewal,
+  keepCredit,
   type Order,
   type Transition,
   transition,
@@ -30,6 +31,7 @@ export function abandonInvoice(order: Order, at: number, sequence: number): Tran
   }
   return transition(order, at, 'api', (change) => {
     endInvoice(change, sequence, 'abandoned')
+    keepCredit(change)
   })
 }
 

@@ -16,6 +16,7 @@ import {
   isLastPeriod,
   isServed,
   issueRenewal,
+  keepCredit,
   moveBoundary,
   type Order,
   releaseCredit,
@@ -164,6 +165,7 @@ export function voidInvoice(order: Order, at: number, sequence: number): Transit
   }
   return transition(order, at, 'api', (change) => {
     voidInvoices(change, (invoice) => invoice.sequence === sequence)
+    keepCredit(change)
   })
 }
 

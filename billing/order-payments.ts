@@ -31,6 +31,7 @@ import {
   changeInvoice,
   emit,
   isComing,
+  keepCredit,
   mayCharge,
   type Order,
   set,
@@ -229,6 +230,7 @@ export function refundInvoice(
     })
     if (!payCovered(change, sequence)) updateMoneyStatus(change, sequence)
     takeCreditBack(change, sequence)
+    keepCredit(change)
   })
 }
 

@@ -434,6 +434,15 @@ export function turnQueueIntoMemo(change: Change): void {
   emit(change, 'credit-memo-created', { credit: left })
 }
 
+/** For what commands return to the queue: once service has ended, no invoice takes its credit from there. */
+export function keepCredit(change: Change): void {
+  const { status } = change.order
+  const hasEnded = WITHOUT_SERVICE.has(status) || (status === 'canceled' && !isServed(change.order))
+  if (hasEnded) turnQueueIntoMemo(change)
+}
+
+const WITHOUT_SERVICE: ReadonlySet<OrderStatus> = new Set(['churned', 'completed', 'trial-ended'])
+
 /** Takes out of the queue what is for the current period, once nobody is billed for that: its invoice ends unpaid. */
 export function dropQueuedLines(change: Change, sequence: number): void {
   const { queue, invoices, rebillNumber, periodStart } = change.order

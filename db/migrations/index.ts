@@ -46,6 +46,7 @@ import { Migration20261122203100_refunds_of_credit_memos } from './Migration2026
 import { Migration20261123010000_credit_of_invoices } from './Migration20261123010000_credit_of_invoices.ts'
 import { Migration20261123123000_cancellations_of_the_first_release } from './Migration20261123123000_cancellations_of_the_first_release.ts'
 import { Migration20261123123100_refunds_of_open_invoices } from './Migration20261123123100_refunds_of_open_invoices.ts'
+import { Migration20261123140000_trials_that_end_their_order } from './Migration20261123140000_trials_that_end_their_order.ts'
 
 export const migrations = [
   { name: 'Migration20261122120000_baseline', class: Migration20261122120000_baseline },
@@ -159,5 +160,9 @@ export const migrations = [
   {
     name: 'Migration20261123123100_refunds_of_open_invoices',
     class: Migration20261123123100_refunds_of_open_invoices,
+  },
+  {
+    name: 'Migration20261123140000_trials_that_end_their_order',
+    class: Migration20261123140000_trials_that_end_their_order,
   },
 ]

@@ -6,7 +6,7 @@ import { withdrawnCredit } from '../../billing/given-credit.ts'
 import { amountDue, type Invoice, isOpen } from '../../billing/invoices.ts'
 import { changeItems } from '../../billing/item-changes.ts'
 import { Money, sumOf } from '../../billing/money.ts'
-import { type Order, placeOrder, type Transition, transition } from '../../billing/order.ts'
+import { isServed, type Order, placeOrder, type Transition, transition } from '../../billing/order.ts'
 import { cancelOrder, voidInvoice } from '../../billing/order-commands.ts'
 import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
 import {
@@ -47,14 +47,16 @@ function paid(members: Parameters<typeof terms>[1] = {}): Order {
   return pay(advanceBefore(placeOrder(agreed).order, START + 1).order, 1, START + 1)
 }
 
-function priced(order: Order, price: string, instant = MIDDLE): Order {
+function repriced(order: Order, price: string, instant: number): Transition {
   const items = order.terms.items.map((item) => ({
     ...item,
     plan: { ...item.plan, pricing: { formula: 'flat-rate' as const, price } },
   }))
   const policy = { prorated: true, renewalPolicy: 'retain' as const }
-  return changeItems(order, instant, { terms: { ...order.terms, items }, ...policy }).order
+  return changeItems(order, instant, { terms: { ...order.terms, items }, ...policy })
 }
+
+const priced = (order: Order, price: string, instant = MIDDLE) => repriced(order, price, instant).order
 
 const canceled = (order: Order, instant = MIDDLE) =>
   cancelOrder(order, instant, { ...AT_ONCE, prorated: true })
@@ -279,6 +281,14 @@ describe('a memo of the credit of a period that nobody paid', () => {
   })
 })
 
+test('credit that a refund took back is a memo if the refund fails after service has ended', () => {
+  const ended = canceled(refunded(priced(paid(), '10'), 1, '20'), at('2027-04-20'))
+  expect(memoOf([ended]).toNumber()).toBe(0)
+  const failed = refundInvoice(ended.order, at('2027-04-21'), 1, '-20')
+  expect(memoOf([failed]).toNumber()).toBe(5)
+  expect(failed.order.queue).toEqual([])
+})
+
 describe('credit that the merchant withdraws', () => {
   test.each([
     ['10', 0],
@@ -423,6 +433,26 @@ const voidedEnds: fc.Arbitrary<Command[]> = fc
     },
   ])
 
+/** Queues credit of a change, which the next invoice takes; that is voided after service has ended. */
+const voidedRenewals: fc.Arbitrary<Command[]> = fc
+  .record({
+    hour: fc.integer({ min: 0, max: 40 * 24 }),
+    served: fc.integer({ min: 1, max: 40 * 24 }),
+    later: fc.integer({ min: 0, max: 240 }),
+    prorated: fc.boolean(),
+  })
+  .map(({ hour, served, later, prorated }) => {
+    const [changed, ended] = [hour, hour + served].map((hours) => at('2027-01-31') + hours * 3_600_000)
+    return [
+      { at: changed ?? 0, act: (order, now) => repriced(order, '1', now) },
+      { at: ended ?? 0, act: (order, now) => cancelOrder(order, now, { ...AT_ONCE, prorated }) },
+      {
+        at: (ended ?? 0) + later * 3_600_000,
+        act: (order, now) => voidInvoice(order, now, order.nextInvoice - 1),
+      },
+    ]
+  })
+
 /** What was paid for an invoice, or is owed for it: its amount, and the queued credit that reduced it. */
 function worthOf({ amount, lines }: Invoice): Money {
   const drawn = lines.filter((line) => line.isQueued === true && isCredit(line.amount))
@@ -464,6 +494,21 @@ describe('whatever is changed, paid and refunded', () => {
           if (!isNew || events.some(({ type }) => type === 'subscription-items-changed')) continue
           const left = order.credit.flatMap((memo) => (memo.isOfOrder === true ? [memo.left] : []))
           expect(sumOf(left)).toBe('0')
+        }
+      }),
+      RUNS,
+    )
+  })
+
+  test('no credit waits for an invoice that never comes, once service has ended', () => {
+    const hasEnded = (order: Order) =>
+      ['completed', 'trial-ended', 'churned', 'canceled'].includes(order.status) && !isServed(order)
+    fc.assert(
+      fc.property(anyTerms, voidedRenewals, refunds(fc.boolean()), (agreed, ends, others) => {
+        const commands = [...others, ...ends].toSorted((one, other) => one.at - other.at)
+        for (const { order } of live(agreed, commands, [], true).transitions) {
+          const waiting = grossAmount(order.queue.filter(({ type }) => type === 'proration'))
+          if (hasEnded(order)) expect(waiting.greaterThanOrEqualTo(0)).toBe(true)
         }
       }),
       RUNS,

@@ -555,6 +555,34 @@ describe('an order whose items change', () => {
     expect(memoOf(transitions)).toBe(credit)
   })
 
+  test('that has completed leaves a memo of what its last invoice took of the queue, once that is voided', () => {
+    const order = begun('100', MIDDLE, { interval: { unit: 'month', length: 1, limit: 1 }, canCharge: false })
+    const pause = { id: 'pause', effectiveTime: null, endTime: MIDDLE + 86_400_000 }
+    const paused = pauseOrder(order, MIDDLE, pause).order
+    const sold = changeItems(paused, MIDDLE, {
+      terms: { ...paused.terms, items: [...paused.terms.items, oneTimeSale('sale', '49')] },
+      prorated: false,
+      renewalPolicy: 'retain',
+    }).order
+    const { order: ended, transitions } = advanceThrough(to(sold, '10').order, at('2027-07-01'))
+    expect(ended).toMatchObject({ status: 'completed', queue: [] })
+    expect(ended.invoices.at(-1)).toMatchObject({ type: 'interim', amount: '4', status: 'past-due' })
+    expect(memoOf(transitions)).toBe('0')
+    const voided = voidInvoice(ended, at('2027-07-01'), ended.nextInvoice - 1)
+    expect(memoOf([voided])).toBe('-45')
+    expect(voided.order.queue).toMatchObject([{ type: 'one-time', amount: '49' }])
+  })
+
+  test('that has churned leaves a memo of what its last renewal took of the queue, once that is voided', () => {
+    const renewed = advanceThrough(to(begun('10'), '8').order, at('2027-05-01')).order
+    expect(renewed.invoices.at(-1)).toMatchObject({ periodNumber: 2, amount: '7', status: 'unpaid' })
+    const ended = cancelOrder(renewed, at('2027-05-02'), { ...CANCELLATION, prorated: false })
+    expect(memoOf([ended])).toBe('0')
+    const voided = voidInvoice(ended.order, at('2027-05-03'), 2)
+    expect(memoOf([voided])).toBe('-1')
+    expect(voided.order.queue).toEqual([])
+  })
+
   test('one-time sales that wait when service ends are still not billed, and take nothing of its credit', () => {
     const order = begun('10')
     const sale: PricedItem = {

@@ -3,8 +3,10 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { Migration } from '@mikro-orm/migrations'
 import pg from 'pg'
 import { ulid } from 'ulid'
+import { agreedTerms } from '../../billing/order-terms.ts'
+import { orderChoices } from '../../commands/orders/rows-to-order.ts'
 import { MAINTENANCE_TIMEOUTS } from '../../db/connection.ts'
-import { Organization } from '../../db/entities/index.ts'
+import { Organization, type Subscription } from '../../db/entities/index.ts'
 import { migrations } from '../../db/migrations/index.ts'
 import { Migration20261122161500_members_of_orders } from '../../db/migrations/Migration20261122161500_members_of_orders.ts'
 import { openApiDatabase } from '../../db/open.ts'
@@ -151,6 +153,46 @@ test('a database of an earlier release is protected, and its rows are there', as
   expect(await inOrganization('org_b', organizations)).toMatchObject([{ id: 'org_b' }])
   expect(await organizations()).toEqual([])
   await orm.close()
+})
+
+test('an order whose trial was to end it does so, whatever else it has', async () => {
+  await client.query(ORDERS_WITH_TRIALS)
+  await client.query(`delete from schema_migrations where name like '%_trials_that_end_their_order'`)
+  const orders = async () => {
+    const { rows } = await client.query<TrialRow>(
+      `select id, revision, items, trial, is_trial_only as "isTrialOnly" from subscriptions order by id`,
+    )
+    return rows.map(({ id, revision, items, ...row }) => {
+      const plans = items.map(({ priced }) => priced)
+      const choices = orderChoices({ ...row, recurringInterval: null, invoiceTimeShift: null })
+      const { interval } = agreedTerms(plans, choices)
+      return { id, revision, isTrialOnly: row.isTrialOnly, renews: interval !== null }
+    })
+  }
+  const as = (id: string, isTrialOnly: boolean, renews: boolean, revision = 1) => ({
+    id,
+    revision,
+    isTrialOnly,
+    renews,
+  })
+  const others = [
+    as('own-trial-is-off', false, true),
+    as('past-its-trial', false, true),
+    as('recurring-only', false, true),
+    as('recurs-after-a-trial', false, true),
+    as('trial-ended', false, true),
+    as('trial-only', false, false),
+    as('trial-only-by-itself', true, false),
+  ]
+  const mixed = ['active', 'canceled', 'churned', 'own-trial', 'paused', 'pending']
+  const byId = (one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1)
+  expect((await orders()).toSorted(byId)).toEqual(
+    [...mixed.map((id) => as(id, false, true)), ...others].toSorted(byId),
+  )
+  expect(await migrate(databaseUrl)).toBeNull()
+  expect((await orders()).toSorted(byId)).toEqual(
+    [...mixed.map((id) => as(id, true, false, 2)), ...others].toSorted(byId),
+  )
 })
 
 describe('a database of the first release', () => {
@@ -440,6 +482,41 @@ const CANCELED_ORDERS = `
       ('undone', 'undone', '2026-01-09T12:00Z', '2026-01-01T12:00Z')) cancellation (id, subscription_id, churn_time, time);
   insert into subscription_reactivations (organization_id, id, subscription_id, effective_time, created_time, updated_time)
     values ('org_a', 'reactivated', 'reactivated', '2026-01-03T12:00Z', '2026-01-03T12:00Z', now())`
+
+type TrialRow = Pick<Subscription, 'id' | 'revision' | 'items' | 'trial' | 'isTrialOnly'>
+
+/** Named by what they are; those with a status for a name have a plan for a trial alone beside one that recurs. */
+const ORDERS_WITH_TRIALS = `
+  with plans as (
+    select name, jsonb_build_object('id', name, 'plan', jsonb_build_object('id', name), 'quantity', 1, 'priced',
+             jsonb_build_object('id', name, 'trial', trial, 'isTrialOnly', is_trial_only, 'recurringInterval', interval,
+               'invoiceTimeShift', null)) as item
+      from (values
+        ('A', '{"price": "1", "period": {"unit": "day", "length": 7}}'::jsonb, true, null::jsonb),
+        ('B', '{"price": "2", "period": {"unit": "day", "length": 7}}', false, '{"unit": "month", "length": 1, "limit": null}'),
+        ('C', null, false, '{"unit": "month", "length": 1, "limit": null}'),
+        ('D', '{"price": "1", "period": {"unit": "day", "length": 7}}', true, '{"unit": "month", "length": 1, "limit": null}')
+      ) plan (name, trial, is_trial_only, interval))
+  insert into subscriptions (organization_id, id, customer_id, website_id, items, status, currency, start_time,
+      trial, is_trial_only, rebill_number, created_time, updated_time)
+    select 'org_a', id, 'cus_a', 'web_a',
+           (select jsonb_agg(item order by name) from plans where name = any (string_to_array(of_plans, ' '))),
+           status, 'EUR', now(), trial::jsonb, is_trial_only, rebill, now(), now()
+      from (values
+        ('pending', 'pending', 'A B', null, false, null),
+        ('active', 'active', 'A B', null, false, 0),
+        ('paused', 'paused', 'B D', null, false, 0),
+        ('canceled', 'canceled', 'A B', null, false, 0),
+        ('churned', 'churned', 'A B', null, false, 0),
+        ('own-trial', 'active', 'A C', '{"enabled": true, "endTime": "2090-01-01T00:00:00.000Z"}', false, 0),
+        ('own-trial-is-off', 'active', 'B D', '{"enabled": false, "endTime": null}', false, null),
+        ('past-its-trial', 'active', 'A B', null, false, 1),
+        ('recurring-only', 'active', 'C', null, false, null),
+        ('recurs-after-a-trial', 'active', 'B', null, false, 0),
+        ('trial-ended', 'trial-ended', 'A B', null, false, 0),
+        ('trial-only', 'active', 'A D', null, false, 0),
+        ('trial-only-by-itself', 'active', 'B', null, true, 0)
+      ) subscription (id, status, of_plans, trial, is_trial_only, rebill)`
 
 /** As the service does it: an order without a `canceled_time` loses its `cancellation_id` by any transition. */
 const LIFE_SINCE = `

@@ -135,6 +135,25 @@ describe('credit for unused time', () => {
     expect(await eventsOf(memo?.id)).toEqual(['credit-memo-created', 'credit-memo-modified'])
   })
 
+  test('that returns from an invoice voided after the end of service is a memo, and its sale waits', async () => {
+    const order = await paid()
+    const sale = { name: 'Installation', currency: 'EUR', pricing: { formula: 'fixed-fee', price: 49 } }
+    const changeTo = (items: unknown[], prorated: boolean) =>
+      create(api, `subscriptions/${order.id}/change-items`, { items, renewalPolicy: 'retain', prorated })
+    await changeTo([{ plan: plan(10) }], true)
+    await changeTo([{ plan: plan(10) }, { plan: sale }], false)
+    const interim = await create(api, `subscriptions/${order.id}/interim-invoice`, {})
+    expect(interim).toMatchObject({ status: 'unpaid', amount: near(44) })
+    await create(api, 'subscription-cancellations', { subscriptionId: order.id })
+    expect(await balance(order)).toEqual([])
+    expect((await api.post(`invoices/${interim.id}/void`, undefined)).status).toBe(201)
+    expect(await queued(order)).toEqual({ currency: 'EUR', amount: 49 })
+    expect(await balance(order)).toEqual([{ currency: 'EUR', unallocatedAmount: near(5) }])
+    const memo = await memoOf(order)
+    expect(memo).toMatchObject({ status: 'issued', totalAmount: near(5), reason: 'order-cancellation' })
+    expect(await eventsOf(memo?.id)).toEqual(['credit-memo-created'])
+  })
+
   test('whose memo the merchant voids is not billed by a later refund', async () => {
     const order = await paid()
     await cancel(order)
