@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { temporal } from '@temporalio/proto'
 import pg from 'pg'
 import { createLog } from '../../config/log.ts'
 import { cancelUnsendable } from '../../delivery/cancel-unsendable.ts'
@@ -103,8 +104,18 @@ describe('a worker that is told to stop', () => {
     const port = await freePort()
     const way = await forward(port, testServices().temporalAddress)
     cleanUps.push(() => way.close())
+    const began = Date.now()
     const worker = await startProcess(`127.0.0.1:${port}`)
-    await waitFor('its polls', () => (way.roundTrips() > 10 ? true : null))
+    await waitFor('its polls', async () => {
+      const { pollers } = await service.temporal.workflowService.describeTaskQueue({
+        namespace: testServices().namespace,
+        taskQueue: { name: service.taskQueue },
+        taskQueueType: temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+      })
+      const polls =
+        pollers?.map(({ lastAccessTime }) => Number(lastAccessTime?.seconds) * 1_000 + 1_000) ?? []
+      return polls.some((time) => time > began) || null
+    })
     way.swallow()
     expect(await stop(worker, GRANTED)).toBe(0)
   })
