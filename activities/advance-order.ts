@@ -63,7 +63,7 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
   const organizations = new Map<string, Organization>()
   let running = 0
   /** Batches under way that no request began. */
-  let unasked = 0
+  let withoutRequests = 0
 
   const organizationOf = (id: string): Organization => {
     const known = organizations.get(id)
@@ -73,26 +73,26 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
     return fresh
   }
 
-  const isFirstUnasked = (organization: Organization): boolean =>
-    unasked === 0 && hasMore(organization) && !hasRequests(organization)
+  const isFirstWithoutRequests = (organization: Organization): boolean =>
+    withoutRequests === 0 && hasMore(organization) && !hasRequests(organization)
 
   /**
    * Organizations with waiting requests go first, in the order of their arrival. One place is for those without: while
    * timers keep firing, no other would ever be advanced, and the sweep would count as stalled.
    */
   const pump = (): void => {
-    for (const isWanted of [isFirstUnasked, hasRequests, hasMore]) {
+    for (const isWanted of [isFirstWithoutRequests, hasRequests, hasMore]) {
       for (const [id, organization] of organizations) {
         if (running >= ORGANIZATIONS) return
         if (organization.isRunning || !isWanted(organization)) continue
-        const isUnasked = !hasRequests(organization)
+        const isWithoutRequests = !hasRequests(organization)
         organization.isRunning = true
         running += 1
-        if (isUnasked) unasked += 1
+        if (isWithoutRequests) withoutRequests += 1
         void runBatch(id, organization).finally(() => {
           organization.isRunning = false
           running -= 1
-          if (isUnasked) unasked -= 1
+          if (isWithoutRequests) withoutRequests -= 1
           organizations.delete(id)
           // Last in the queue: an organization with many due orders delays no other one.
           if (hasRequests(organization) || hasMore(organization)) organizations.set(id, organization)

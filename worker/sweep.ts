@@ -64,12 +64,11 @@ export function startSweep(options: SweepOptions): Loop {
           [LATE],
         )
         const advanceDue = async ({ organizationId }: { readonly organizationId: string }): Promise<void> => {
-          if (stopping.aborted) return
           const batch = await orders.advanceDue(organizationId).finally(progress)
           count('subscription', batch.count)
           if (batch.isMore) isMore = true
         }
-        await eachByItself(organizations, advanceDue, { atOnce: AT_ONCE })
+        await eachByItself(organizations, advanceDue, { atOnce: AT_ONCE, stopping })
       }
       try {
         await eachByItself([erase, wake, advance], (part) => part().finally(progress))

@@ -1,6 +1,7 @@
 import type { Context } from 'koa'
 import { ID_PATTERN } from '../../billing/id-format.ts'
 import type { Credential } from '../http/authentication.ts'
+import { isObject } from '../resources/merge-patch.ts'
 import { MASK, maskedBody, maskedHeaders, maskedLine, maskedUrl } from './masking.ts'
 
 export interface TrackedRequest {
@@ -82,10 +83,6 @@ function onlyValuesOf(value: unknown, names: readonly string[]): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [name, names.includes(name) ? member : MASK]),
   )
-}
-
-function isObject(value: unknown): value is object {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
 const SECRET_PARAMETERS = ['token']

@@ -844,6 +844,18 @@ describe('the notifications of a gateway account', () => {
         ...provider.capture(intentOf(held.requestId).id, amount),
         latest_charge: 'ch_1',
       })
+    const refundElsewhere = (held: Record<string, unknown>, amount: number, created: number) => {
+      const { id } = intentOf(held.requestId)
+      return stripeEvent('refund.created', {
+        id: `re_${created}_of_${id}`,
+        object: 'refund',
+        payment_intent: id,
+        amount,
+        currency: 'eur',
+        status: 'succeeded',
+        created,
+      })
+    }
     const capturesOf = async (id: unknown) =>
       (
         await merchant.api.get<Record<string, unknown>[]>(
@@ -933,16 +945,9 @@ describe('the notifications of a gateway account', () => {
       // Ours, declined, has the same id at the provider.
       const { id } = intentOf(held.requestId)
       const dispute = stripeDispute(id)
-      const refund = {
-        id: `re_of_${id}`,
-        payment_intent: id,
-        amount: 200,
-        currency: 'eur',
-        status: 'succeeded',
-      }
       for (const told of [
         stripeEvent('charge.dispute.created', dispute),
-        stripeEvent('refund.created', { ...refund, created: event.created + 600 }),
+        refundElsewhere(held, 200, event.created + 600),
       ]) {
         await tell(told)
         expect(await stored(told)).toMatchObject({ status: 'applied' })
@@ -978,16 +983,9 @@ describe('the notifications of a gateway account', () => {
       const captured = capturedElsewhere(held)
       const { id } = intentOf(held.requestId)
       const dispute = stripeDispute(id)
-      const refund = {
-        id: `re_of_${id}`,
-        payment_intent: id,
-        amount: 300,
-        currency: 'eur',
-        status: 'succeeded',
-      }
       const early = [
         stripeEvent('charge.dispute.created', dispute),
-        stripeEvent('refund.created', { ...refund, created: captured.created }),
+        refundElsewhere(held, 300, captured.created),
       ]
       for (const event of early) {
         await tell(event)
@@ -1003,24 +1001,13 @@ describe('the notifications of a gateway account', () => {
     test('take the rest that a partial capture released for no refund, and one of that amount later for one', async () => {
       const held = await sale({ type: 'authorize' })
       const captured = capturedElsewhere(held, 700)
-      const { id } = intentOf(held.requestId)
-      const refundOf = (created: number) =>
-        stripeEvent('refund.created', {
-          id: `re_${created}_of_${id}`,
-          object: 'refund',
-          payment_intent: id,
-          amount: 550,
-          currency: 'eur',
-          status: 'succeeded',
-          created,
-        })
-      const released = refundOf(captured.created)
+      const released = refundElsewhere(held, 550, captured.created)
       await tell(released)
       await tell(captured)
       await processAgain()
       expect(await stored(released)).toMatchObject({ status: 'ignored' })
       expect(await capturesOf(held.id)).toMatchObject([{ status: 'completed', childTransactions: [] }])
-      await tell(refundOf(captured.created + 600))
+      await tell(refundElsewhere(held, 550, captured.created + 600))
       expect(await capturesOf(held.id)).toMatchObject([
         { status: 'partially-refunded', childTransactions: [expect.any(String)] },
       ])
