@@ -10,8 +10,8 @@ import {
   withoutAllocations,
   withoutCredit,
 } from './credit-memos.ts'
-import { type Invoice, type InvoiceLine, isLive } from './invoices.ts'
-import { Money } from './money.ts'
+import { type CreditWithdrawal, type Invoice, type InvoiceLine, isLive } from './invoices.ts'
+import { isZero, Money, sumOf } from './money.ts'
 import { billingInvoices, refundedOf, type ServedOrder, worthOf } from './prorated-periods.ts'
 import { drawCredits, grossAmount, isCredit, keptCredits, negatedLine, reclaimed } from './proration.ts'
 
@@ -86,7 +86,10 @@ export function takenBack(
     const rest = owed.negated().minus(creditedAmount(returned))
     const again = reclaimed(invoice, rest, at, terms.currency).map(negatedLine)
     return {
-      invoices: changed({ credits: withoutAllocations(invoice.credits, returned) }),
+      invoices: changed({
+        credits: withoutAllocations(invoice.credits, returned),
+        creditWithdrawals: withdrawalsAfterFailure(invoice, target),
+      }),
       queue: [...queue, ...again],
       credit: withCredit(credit, returned),
       reduced: [],
@@ -109,12 +112,12 @@ export function takenBack(
 
 /**
  * Returns those of an order's invoices that count less once `amount` of credit is withdrawn from the customer: of what stands
- * of their credits, the latest first. What refunds have taken back of them besides stays taken back.
+ * of their credits, the latest first. What refunds have taken back of them besides stays taken back, until they fail.
  */
-export function withdrawnCredit<Counted extends Pick<Invoice, 'sequence' | keyof CreditCount>>(
+export function withdrawnCredit<Counted extends WithdrawableInvoice>(
   invoices: readonly Counted[],
   amount: string,
-): { readonly invoice: Counted; readonly count: CreditCount }[] {
+): { readonly invoice: Counted; readonly count: Pick<Invoice, 'amountCredited' | 'creditWithdrawals'> }[] {
   let rest = new Money(amount)
   const latest = invoices.toSorted((one, other) => other.sequence - one.sequence)
   return latest.flatMap((invoice) => {
@@ -122,8 +125,25 @@ export function withdrawnCredit<Counted extends Pick<Invoice, 'sequence' | keyof
     const part = Money.min(rest, Money.max(0, standing))
     if (part.isZero()) return []
     rest = rest.minus(part)
-    return [{ invoice, count: { amountCredited: standing.minus(part).toFixed(), creditTakenBack: '0' } }]
+    const { amountCredited, creditTakenBack: takenBack, creditWithdrawals } = invoice
+    const withdrawal = { refunded: refundedOf(invoice).toFixed(), takenBack }
+    const count = {
+      amountCredited: new Money(amountCredited).minus(part).toFixed(),
+      creditWithdrawals: isZero(takenBack) ? [] : [...creditWithdrawals, withdrawal],
+    }
+    return [{ invoice, count }]
   })
+}
+
+/** Returns what an invoice counts beside a refund that pays a credit memo back: nothing of the period is returned by that. */
+export function creditPaidBack(
+  { amountCredited, creditWithdrawals }: Invoice,
+  amount: string,
+): Pick<Invoice, 'amountCredited' | 'creditWithdrawals'> {
+  return {
+    amountCredited: new Money(amountCredited).minus(amount).toFixed(),
+    creditWithdrawals: creditWithdrawals.map((one) => ({ ...one, refunded: sumOf([one.refunded, amount]) })),
+  }
 }
 
 /** Returns what a refunded invoice uses of the order's memos beyond its amount. */
@@ -146,12 +166,31 @@ function creditable(invoice: Invoice): Money {
   return worthOf(invoice).minus(refundedOf(invoice)).minus(standingCredit(invoice))
 }
 
+/**
+ * Returns what refunds take back of what is credited: all of it once they come to what the invoice is worth, and as much
+ * less as they are less. What was taken back before a withdrawal stays so, but for what refunds have failed since.
+ */
 function overCredited(invoice: Invoice): Money {
-  const over = refundedOf(invoice).plus(invoice.amountCredited).minus(worthOf(invoice))
-  return Money.max(0, Money.min(over, invoice.amountCredited))
+  const { amountCredited, creditWithdrawals } = invoice
+  const refunded = refundedOf(invoice)
+  const all = { refunded: worthOf(invoice), takenBack: amountCredited }
+  const parts = [all, ...creditWithdrawals].map(({ refunded: through, takenBack }) =>
+    Money.min(takenBack, refunded.minus(through).plus(takenBack)),
+  )
+  return Money.max(0, ...parts)
+}
+
+/** What a failed refund returns does not stay taken back because of an earlier withdrawal, nor is it taken again for that. */
+function withdrawalsAfterFailure(invoice: Invoice, takenBack: Money): readonly CreditWithdrawal[] {
+  if (takenBack.isZero()) return []
+  const refunded = refundedOf(invoice)
+  const now = { refunded: refunded.toFixed(), takenBack: takenBack.toFixed() }
+  return invoice.creditWithdrawals.map((one) => (refunded.lessThan(one.refunded) ? now : one))
 }
 
 type CreditCount = Pick<Invoice, 'amountCredited' | 'creditTakenBack'>
+type WithdrawableInvoice = CreditCount &
+  Pick<Invoice, 'sequence' | 'creditWithdrawals' | 'status' | 'amountRefunded' | 'refundedWhileOpen'>
 
 function standingCredit({ amountCredited, creditTakenBack }: CreditCount): Money {
   return new Money(amountCredited).minus(creditTakenBack)

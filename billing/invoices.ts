@@ -66,6 +66,12 @@ export interface OpenCharge {
   readonly askTime: number | null
 }
 
+/** What was refunded and taken back by then. Exact. */
+export interface CreditWithdrawal {
+  readonly refunded: string
+  readonly takenBack: string
+}
+
 export interface Invoice {
   readonly sequence: number
   readonly type: InvoiceType
@@ -100,6 +106,8 @@ export interface Invoice {
   readonly amountCredited: string
   /** What was taken back of that, because it was refunded too. Exact. */
   readonly creditTakenBack: string
+  /** One for each time that the merchant withdrew credit of it while other credit was taken back. */
+  readonly creditWithdrawals: readonly CreditWithdrawal[]
   readonly credits: readonly CreditAllocation[]
   readonly isDisputed: boolean
 }
@@ -185,6 +193,7 @@ export function draftInvoice(
     refundedWhileOpen: '0',
     amountCredited: '0',
     creditTakenBack: '0',
+    creditWithdrawals: [],
     credits: [],
     isDisputed: false,
   }

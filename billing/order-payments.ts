@@ -14,6 +14,7 @@ import {
 } from './dunning.ts'
 import { ConflictError } from './errors.ts'
 import type { EventType } from './event-types.ts'
+import { creditPaidBack } from './given-credit.ts'
 import {
   amountDue,
   dueWhenLate,
@@ -226,7 +227,7 @@ export function refundInvoice(
       amountRefunded: refunded.amountRefunded,
       refundedWhileOpen: Money.max(new Money(invoice.refundedWhileOpen).plus(reopened), 0).toFixed(),
       amountPaid,
-      ...(paysCredit ? { amountCredited: new Money(invoice.amountCredited).minus(amount).toFixed() } : {}),
+      ...(paysCredit ? creditPaidBack(invoice, amount) : {}),
     })
     if (!payCovered(change, sequence)) updateMoneyStatus(change, sequence)
     takeCreditBack(change, sequence)

@@ -242,6 +242,10 @@ export function worthOf({ status, amount, lines }: Invoice): Money {
 }
 
 /** What was refunded while the invoice was open was owed again, and has been paid since or is still owed. */
-export function refundedOf({ status, amountRefunded, refundedWhileOpen }: Invoice): Money {
+export function refundedOf({
+  status,
+  amountRefunded,
+  refundedWhileOpen,
+}: Pick<Invoice, 'status' | 'amountRefunded' | 'refundedWhileOpen'>): Money {
   return isLive({ status }) ? new Money(amountRefunded).minus(refundedWhileOpen) : new Money(0)
 }

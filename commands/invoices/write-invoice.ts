@@ -39,6 +39,7 @@ export function invoiceColumns(state: InvoiceState, known: Invoice['lines']) {
     refundedWhileOpen: state.refundedWhileOpen,
     amountCredited: state.amountCredited,
     creditTakenBack: state.creditTakenBack,
+    creditWithdrawals: [...state.creditWithdrawals],
     credits: [...state.credits],
     isDisputed: state.isDisputed,
   }
@@ -74,6 +75,7 @@ function publicFields(invoice: InvoiceState): string {
     refundedWhileOpen,
     amountCredited,
     creditTakenBack,
+    creditWithdrawals,
     ...visible
   } = invoice
   return JSON.stringify({

@@ -99,6 +99,7 @@ export function invoiceOf(invoice: Invoice): InvoiceState {
     refundedWhileOpen: invoice.refundedWhileOpen,
     amountCredited: invoice.amountCredited,
     creditTakenBack: invoice.creditTakenBack,
+    creditWithdrawals: invoice.creditWithdrawals,
     credits: invoice.credits,
     isDisputed: invoice.isDisputed,
   }

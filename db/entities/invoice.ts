@@ -3,7 +3,13 @@ import type { Contact, Reachable } from '../../billing/contacts.ts'
 import type { CreditAllocation } from '../../billing/credit-memos.ts'
 import type { InvoiceDiscount } from '../../billing/discounts.ts'
 import type { Decline } from '../../billing/dunning.ts'
-import type { InvoiceLine, InvoiceStatus, InvoiceType, OpenCharge } from '../../billing/invoices.ts'
+import type {
+  CreditWithdrawal,
+  InvoiceLine,
+  InvoiceStatus,
+  InvoiceType,
+  OpenCharge,
+} from '../../billing/invoices.ts'
 import {
   EMPTY_ARRAY,
   id,
@@ -115,6 +121,7 @@ const InvoiceSchema = defineEntity({
     /** What was credited of the time that it billed, and what refunds took back of that. */
     amountCredited: p.decimal().precision(18).scale(6).default('0').$type<string>(),
     creditTakenBack: p.decimal().precision(18).scale(6).default('0').$type<string>(),
+    creditWithdrawals: json<readonly CreditWithdrawal[]>().defaultRaw(EMPTY_ARRAY),
     credits: json<CreditAllocation[]>().defaultRaw(EMPTY_ARRAY),
     isDisputed: p.boolean().default(false),
     poNumber: p.string().nullable(),

@@ -47,6 +47,7 @@ import { Migration20261123010000_credit_of_invoices } from './Migration202611230
 import { Migration20261123123000_cancellations_of_the_first_release } from './Migration20261123123000_cancellations_of_the_first_release.ts'
 import { Migration20261123123100_refunds_of_open_invoices } from './Migration20261123123100_refunds_of_open_invoices.ts'
 import { Migration20261123140000_trials_that_end_their_order } from './Migration20261123140000_trials_that_end_their_order.ts'
+import { Migration20261123153000_withdrawals_of_credit } from './Migration20261123153000_withdrawals_of_credit.ts'
 
 export const migrations = [
   { name: 'Migration20261122120000_baseline', class: Migration20261122120000_baseline },
@@ -164,5 +165,9 @@ export const migrations = [
   {
     name: 'Migration20261123140000_trials_that_end_their_order',
     class: Migration20261123140000_trials_that_end_their_order,
+  },
+  {
+    name: 'Migration20261123153000_withdrawals_of_credit',
+    class: Migration20261123153000_withdrawals_of_credit,
   },
 ]

@@ -3,9 +3,9 @@ import { describe, expect, test } from '@jest/globals'
 import { creditedAmount } from '../../billing/credit-memos.ts'
 import { parseDuration } from '../../billing/durations.ts'
 import { withdrawnCredit } from '../../billing/given-credit.ts'
-import { amountDue, type Invoice, isOpen } from '../../billing/invoices.ts'
+import { amountDue, type Invoice, isLive, isOpen } from '../../billing/invoices.ts'
 import { changeItems } from '../../billing/item-changes.ts'
-import { Money, sumOf } from '../../billing/money.ts'
+import { isZero, Money, plainAmount, sumOf } from '../../billing/money.ts'
 import { isServed, type Order, placeOrder, type Transition, transition } from '../../billing/order.ts'
 import { cancelOrder, voidInvoice } from '../../billing/order-commands.ts'
 import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
@@ -289,6 +289,13 @@ test('credit that a refund took back is a memo if the refund fails after service
   expect(failed.order.queue).toEqual([])
 })
 
+/** An order of 60 a month, begun on the first of April and paid, for 30 from the middle on. */
+function cheaperBy15(): Order {
+  const plan = { pricing: { formula: 'flat-rate' as const, price: '60' } }
+  const begun = advanceBefore(placeOrder(terms(plan, { createdTime: START })).order, START + 1).order
+  return priced(pay(begun, 1, START + 1), '30')
+}
+
 describe('credit that the merchant withdraws', () => {
   test.each([
     ['10', 0],
@@ -309,6 +316,35 @@ describe('credit that the merchant withdraws', () => {
     const order = withdrawn({ ...inPart, queue: [] }, '4')
     const later = ['1', '2', '4'].map((amount) => queuedCredit(refunded(order, 1, amount)))
     expect(later).toEqual([0, 0, 0])
+  })
+
+  test('after a refund in part leaves what that took back to be credited again if it fails', () => {
+    const inPart = refunded(priced(paid(), '10'), 1, '16')
+    const order = withdrawn({ ...inPart, queue: [] }, '4')
+    expect(queuedCredit(refunded(order, 1, '-16'))).toBe(1)
+    const all = refunded(order, 1, '4')
+    expect(queuedCredit(refunded(refunded(all, 1, '-4'), 1, '-16'))).toBe(1)
+    expect(queuedCredit(refunded(all, 1, '-20'))).toBe(1)
+  })
+
+  test('between refunds is credited again by none of them that fails', () => {
+    // 15 of 60 are credited; a refund of 50 takes 5 of them back.
+    const order = cheaperBy15()
+    expect(queuedCredit(order)).toBe(15)
+    const inPart = refunded(order, 1, '50')
+    expect(queuedCredit(inPart)).toBe(10)
+    const less = withdrawn({ ...inPart, queue: [] }, '4')
+    const back = (...amounts: string[]) => amounts.reduce((known, amount) => refunded(known, 1, amount), less)
+    // Of the 6 that stand a further refund takes what exceeds 54, and its failure gives that back.
+    expect(queuedCredit(back('4'))).toBe(0)
+    expect(queuedCredit(back('4', '6'))).toBe(-6)
+    expect(queuedCredit(back('4', '6', '-6'))).toBe(0)
+    expect(queuedCredit(back('4', '6', '-6', '-4'))).toBe(0)
+    expect(queuedCredit(back('4', '6', '-6', '-4', '-50'))).toBe(5)
+    expect(queuedCredit(back('10', '-10', '-50'))).toBe(5)
+    expect(queuedCredit(back('10', '-50', '-10'))).toBe(5)
+    // As a first refund of 50 would take, beside 11 of credit.
+    expect(queuedCredit(back('-50', '50'))).toBe(4)
   })
 })
 
@@ -472,6 +508,29 @@ describe('whatever is changed, paid and refunded', () => {
             const isServed = status !== 'voided' && status !== 'abandoned'
             const back = new Money(amountCredited).minus(creditTakenBack).plus(isServed ? refunded : 0)
             expect(back.lessThanOrEqualTo(isServed ? worthOf(invoice) : 0)).toBe(true)
+          }
+        }
+      }),
+      RUNS,
+    )
+  })
+
+  test('a refund that fails at once leaves what is credited of its invoice as it was', () => {
+    const counts = ({ amountCredited, creditTakenBack }: Invoice) =>
+      [amountCredited, creditTakenBack].map((one) => plainAmount(one))
+    const isClosed = (one: Invoice) => !isOpen(one) && isLive(one) && isZero(one.refundedWhileOpen)
+    fc.assert(
+      fc.property(anyTerms, story(fc.boolean()), fc.boolean(), (agreed, commands, paysCredit) => {
+        for (const { order, at: instant } of live(agreed, commands, [], true).transitions) {
+          for (const invoice of order.invoices.filter(isClosed)) {
+            const left = new Money(invoice.amountPaid).minus(invoice.amountRefunded)
+            if (!left.greaterThan(0)) continue
+            const { sequence } = invoice
+            const made = refunded(order, sequence, left.toFixed(), instant, paysCredit)
+            const failed = refunded(made, sequence, left.negated().toFixed(), instant, paysCredit)
+            expect(counts(failed.invoices.find((one) => one.sequence === sequence) ?? invoice)).toEqual(
+              counts(invoice),
+            )
           }
         }
       }),

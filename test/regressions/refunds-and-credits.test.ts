@@ -1,6 +1,7 @@
 /** A payment was returned twice: refunded, and as credit for the unused time of the same invoice. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { inquireTransaction } from '../../activities/inquire-transaction.ts'
+import { reverseRefund } from '../../commands/payments/record-foreign-refund.ts'
 import { activityDependencies } from '../support/activities.ts'
 import type { ApiClient } from '../support/api-client.ts'
 import { TEST_CARDS } from '../support/cards.ts'
@@ -186,6 +187,25 @@ describe('credit for unused time', () => {
       expect(await queued(order)).toEqual({ currency: 'EUR', amount: 0 })
     },
   )
+
+  test('that a refund took back is credited again if it fails after the memo of the rest was voided', async () => {
+    const order = await paid()
+    const change = { items: [{ plan: plan(10) }], renewalPolicy: 'retain', prorated: true }
+    await create(api, `subscriptions/${order.id}/change-items`, change)
+    const inPart = await create(api, 'transactions', {
+      type: 'refund',
+      parentTransactionId: order.saleId,
+      amount: 16,
+    })
+    expect(inPart).toMatchObject({ result: 'approved' })
+    await cancel(order)
+    const memo = await memoOf(order)
+    expect(memo).toMatchObject({ totalAmount: near(4) })
+    expect((await api.post(`credit-memos/${memo?.id}/void`, undefined)).status).toBe(201)
+    await payments.inUnit((unit) => reverseRefund(unit, String(inPart.id), { result: 'declined', raw: '{}' }))
+    expect(await balance(order)).toEqual([{ currency: 'EUR', unallocatedAmount: near(1) }])
+    expect(await queued(order)).toEqual({ currency: 'EUR', amount: 0 })
+  })
 
   test('that is paid back by a refund takes nothing of a refund of the rest', async () => {
     const order = await paid()
