@@ -20,6 +20,7 @@ import {
   dueWhenLate,
   type Invoice,
   type InvoiceStatus,
+  isLive,
   isOpen,
   isUncharged,
   moneyStatus,
@@ -205,7 +206,8 @@ export function creditInvoice(
 /**
  * Counts a refund, or with a negative amount one that failed after all: an invoice that payments since then cover is paid,
  * and what exceeds its amount is no payment of it any more. What was credited of the invoice beyond what it has left is taken
- * back; `paysCredit`: the refund pays back a credit memo, so that it is not credited besides.
+ * back; `paysCredit`: the refund pays back a credit memo, so that it is not credited besides. An invoice that is voided or
+ * abandoned has no credit of its own.
  */
 export function refundInvoice(
   order: Order,
@@ -227,7 +229,7 @@ export function refundInvoice(
       amountRefunded: refunded.amountRefunded,
       refundedWhileOpen: Money.max(new Money(invoice.refundedWhileOpen).plus(reopened), 0).toFixed(),
       amountPaid,
-      ...(paysCredit ? creditPaidBack(invoice, amount) : {}),
+      ...(paysCredit && isLive(invoice) ? creditPaidBack(invoice, amount) : {}),
     })
     if (!payCovered(change, sequence)) updateMoneyStatus(change, sequence)
     takeCreditBack(change, sequence)

@@ -97,6 +97,37 @@ describe('credit for unused time', () => {
     expect(await balance(order)).toEqual([{ currency: 'EUR', unallocatedAmount: near(10) }])
   })
 
+  test('that went with an abandoned invoice is not given again by a refund that pays another memo back', async () => {
+    const order = await unpaid()
+    const { customerId, invoiceId, paymentInstrumentId } = order
+    await create(api, 'transactions', {
+      type: 'sale',
+      customerId,
+      currency: 'EUR',
+      amount: 15,
+      paymentInstruction: { paymentInstrumentId },
+      invoiceIds: [invoiceId],
+    })
+    await cancel(order)
+    expect(await balance(order)).toEqual([{ currency: 'EUR', unallocatedAmount: near(10) }])
+    expect((await api.post(`invoices/${invoiceId}/abandon`, undefined)).status).toBe(201)
+    expect(await balance(order)).toEqual([])
+    const goodwill = await create(api, 'credit-memos', {
+      customerId,
+      currency: 'EUR',
+      items: [{ description: 'Goodwill', unitPrice: 4, quantity: 1 }],
+    })
+    const paidBack = await api.post<Record<string, unknown>>(`credit-memos/${goodwill.id}/refund`, undefined)
+    expect(paidBack.status).toBe(200)
+    const [allocation] = (paidBack.body.allocations as { transactions: { transactionId: string }[] })
+      .transactions
+    const dependencies = activityDependencies(payments.service, { gateway: payments.gateway })
+    await inquireTransaction(dependencies, payments.input(String(allocation?.transactionId)))
+    expect(await read(`transactions/${allocation?.transactionId}`)).toMatchObject({ result: 'approved' })
+    expect(await balance(order)).toEqual([])
+    expect(await queued(order)).toEqual({ currency: 'EUR', amount: 0 })
+  })
+
   const memoOf = async ({ customerId }: PlacedOrder) => {
     const [memo] = (await api.get<{ id: string }[]>(`credit-memos?filter=customerId:${customerId}`)).body
     return memo
