@@ -24,6 +24,7 @@ import {
 } from '../invoices/own-invoice-record.ts'
 import { advanceBeforeRefunds, lockSubscription, scheduleAfter, wakeOrder } from '../orders/advance-order.ts'
 import { applyTransitions } from '../orders/apply-transitions.ts'
+import type { Loading } from '../orders/load-order.ts'
 import type { OrderRecord } from '../orders/order-record.ts'
 import { countOwed, refundOwed, refundUndelivered } from './refund-sales.ts'
 
@@ -52,8 +53,9 @@ export async function lockInvoices(
   unit: UnitOfWork,
   invoiceIds: readonly string[],
   instantOf: (row: Subscription) => number,
+  loading: Pick<Loading, 'changedRows'> = {},
 ): Promise<LockedInvoice[]> {
-  return await advanceLocked(unit, await lockOwners(unit, invoiceIds), instantOf)
+  return await advanceLocked(unit, await lockOwners(unit, invoiceIds), instantOf, loading)
 }
 
 /** The first half of `lockInvoices`, for a command that holds a customer: it comes before the credit memos of the second half. */
@@ -80,12 +82,13 @@ export async function advanceLocked(
   unit: UnitOfWork,
   { invoiceIds, found, orders, own }: LockedOwners,
   instantOf: (row: Subscription) => number,
+  loading: Pick<Loading, 'changedRows'> = {},
 ): Promise<LockedInvoice[]> {
   const invoices = new Map<string, LockedInvoice>()
   const records: LockedInvoice['record'][] = []
   for (const order of orders) {
     const instant = instantOf(order)
-    const record = await advanceBeforeRefunds(unit, order, instant, { invoiceIds })
+    const record = await advanceBeforeRefunds(unit, order, instant, { ...loading, invoiceIds })
     records.push(record)
     for (const row of found.filter((invoice) => invoice.subscriptionId === order.id)) {
       invoices.set(row.id, { id: row.id, row, record, sequence: row.sequence, instant })
@@ -93,7 +96,7 @@ export async function advanceLocked(
   }
   for (const row of own) {
     const instant = unit.now.getTime()
-    const record = await loadOwnInvoice(unit, row, instant)
+    const record = await loadOwnInvoice(unit, row, instant, loading)
     advanceOwnInvoice(unit, record, instant - 1)
     records.push(record)
     invoices.set(row.id, { id: row.id, row, record, sequence: row.sequence, instant })
@@ -116,7 +119,8 @@ export async function withApplied(
   if (missing.length === 0) return invoices
   // What the first reading has advanced would be read back without it.
   await unit.em.flush()
-  return await lockInvoices(unit, [...invoices.map(({ id }) => id), ...missing], instantOf)
+  const changedRows = new Set(invoices.flatMap(({ record }) => [...record.changedRows]))
+  return await lockInvoices(unit, [...invoices.map(({ id }) => id), ...missing], instantOf, { changedRows })
 }
 
 /**

@@ -4,6 +4,7 @@ import pg from 'pg'
 import { applyTransaction } from '../../commands/invoices/apply-transaction.ts'
 import { startOrderCall } from '../../commands/orders/start-order-call.ts'
 import { lockInvoices, withApplied } from '../../commands/payments/apply-payment.ts'
+import { recordForeignRefund } from '../../commands/payments/record-foreign-refund.ts'
 import { recordResult } from '../../commands/payments/record-result.ts'
 import { Transaction } from '../../db/entities/index.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
@@ -45,20 +46,21 @@ describe('at the same time', () => {
       invoiceIds: [invoiceId],
     })
 
-  const unusedSale = async (customerId: unknown) => {
+  const unusedSale = async (customerId: unknown, amount = 9.9) => {
     const { body } = await merchant.api.post('transactions', {
       type: 'sale',
       customerId,
       currency: 'EUR',
-      amount: 9.9,
+      amount,
       paymentInstruction: { method: 'external' },
     })
     return body
   }
-  const inUnit = <T>(work: (unit: UnitOfWork) => Promise<T>) =>
+  const statusOf = async (invoiceId: unknown) => (await merchant.api.get(`invoices/${invoiceId}`)).body.status
+  const inUnit = <T>(work: (unit: UnitOfWork) => Promise<T>, now = new Date()) =>
     inUnitOfWork(
       service.database.orm.em.fork(),
-      { organizationId: merchant.organizationId, baseUrl: service.baseUrl, now: new Date() },
+      { organizationId: merchant.organizationId, baseUrl: service.baseUrl, now },
       work,
     )
   const isWaiting = async () => {
@@ -132,6 +134,42 @@ describe('at the same time', () => {
     })
     expect(records.map(([invoice]) => invoice)).toEqual([invoiceId, upcomingId])
     expect(new Set(records.map(([, record]) => record)).size).toBe(1)
+  })
+
+  test('an order that is due has one revision, also where its sale was applied to the invoice of another meanwhile', async () => {
+    const { customer, order, invoiceId } = await owing()
+    await merchant.api.put(`subscriptions/${order.id}`, { ...order, notes: 'Begun.' })
+    const { body: other } = await merchant.api.post(
+      'subscriptions',
+      orderBody(merchant, { customerId: customer.id, autopay: false }),
+    )
+    const paid = await unusedSale(customer.id, 25)
+    expect(
+      await merchant.api.post(`invoices/${invoiceId}/transaction`, { transactionId: paid.id }),
+    ).toMatchObject({ body: { status: 'paid' } })
+    const before = (await merchant.api.get(`subscriptions/${order.id}`)).body
+    const [applied, committed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const applying = inUnit(async (unit) => {
+      const rest = { transactionId: String(paid.id), amount: null }
+      await applyTransaction(unit, String(other.initialInvoiceId), rest)
+      await unit.em.flush()
+      applied.resolve()
+      await committed.promise
+    })
+    await Promise.race([applied.promise, applying])
+    const refund = { requestId: 'elsewhere/re_1', refundId: 're_1', amount: '25', rawResponse: '{}' }
+    const refunding = inUnit(
+      (unit) => recordForeignRefund(unit, String(paid.id), refund),
+      new Date(Date.now() + 40 * 86_400_000),
+    )
+    await Promise.race([refunding, waitFor('the refund to wait for the sale', isWaiting)])
+    committed.resolve()
+    await Promise.all([applying, refunding])
+    expect(await statusOf(invoiceId)).toBe('refunded')
+    expect(await statusOf(other.initialInvoiceId)).toBe('refunded')
+    const { body: after } = await merchant.api.get(`subscriptions/${order.id}`)
+    expect([before.rebillNumber, after.rebillNumber]).toEqual([1, 2])
+    expect(Number(after.revision) - Number(before.revision)).toBe(1)
   })
 
   test('a dispute waits for the order that was paid without holding the sale', async () => {
