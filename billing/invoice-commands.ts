@@ -10,6 +10,7 @@ import {
   isServed,
   issueInterim,
   issueRenewal,
+  isWithoutService,
   keepCredit,
   type Order,
   type Transition,
@@ -128,16 +129,18 @@ function outOfRange(field: string, isWrong: boolean, message: string): InvalidFi
 }
 
 /**
- * Invoices at once what is queued for the next invoice.
- * @throws ConflictError if nothing that is owed is queued, and for an order that is not in service.
+ * Invoices at once what is queued for the next invoice, also once service has ended: that invoice never cancels the order.
+ * @throws ConflictError if nothing that is owed is queued, and for an order that is paused or has not begun.
  */
 export function invoiceQueue(order: Order, at: number): Transition {
-  if (order.status !== 'active' && !isServed(order))
+  const hasEnded = isWithoutService(order)
+  if (order.status !== 'active' && !isServed(order) && !hasEnded)
     throw new ConflictError(`An order that is ${order.status} cannot be invoiced between renewals.`)
   if (queuedDebits(order.queue).length === 0)
     throw new ConflictError('The order has no queued charges to invoice.')
   return transition(order, at, 'api', (change) => {
-    issueInterim(change, [])
+    const sequence = issueInterim(change, [])
+    if (hasEnded) changeInvoice(change, sequence, { delinquencyTime: null })
   })
 }
 

@@ -436,9 +436,12 @@ export function turnQueueIntoMemo(change: Change): void {
 
 /** For what commands return to the queue: once service has ended, no invoice takes its credit from there. */
 export function keepCredit(change: Change): void {
-  const { status } = change.order
-  const hasEnded = WITHOUT_SERVICE.has(status) || (status === 'canceled' && !isServed(change.order))
-  if (hasEnded) turnQueueIntoMemo(change)
+  if (isWithoutService(change.order)) turnQueueIntoMemo(change)
+}
+
+/** True once service has ended, for good or until a reactivation. */
+export function isWithoutService(order: Pick<Order, 'status' | 'canceledBy'>): boolean {
+  return WITHOUT_SERVICE.has(order.status) || (order.status === 'canceled' && !isServed(order))
 }
 
 const WITHOUT_SERVICE: ReadonlySet<OrderStatus> = new Set(['churned', 'completed', 'trial-ended'])

@@ -194,7 +194,7 @@ const OWN: Readonly<Record<string, string>> = {
   PostSubscriptionUpcomingInvoicesIssue:
     "The path names one of the order's upcoming invoices. It is issued before its time, and charged when its period begins. One that has been issued or has changed places with another is not found (404).",
   PostSubscriptionInterimInvoice:
-    'The invoice has what `lineItems` of the order hold, and is charged at once. Credits are used as far as it can bear them. If no charge is queued, 409.',
+    'The invoice has what `lineItems` of the order hold, and is charged at once. Credits are used as far as it can bear them. What still waits when service has ended can be invoiced too. If no charge is queued, or the order is paused, 409.',
   PostCreditMemoRefund:
     'What no invoice uses goes back by refunds of sales to the customer: those for its invoice first, then the newest. If they do not come to it, 409. A refund that is declined returns its amount to the credit memo.',
   PatchCreditMemo: 'Amounts can be changed only while no invoice uses the credit memo.',

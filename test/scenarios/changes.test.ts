@@ -64,6 +64,27 @@ describe('changes of items on a clock that skips', () => {
     )
   })
 
+  test('a one-time sale that waits when the order is canceled is charged once the merchant invoices it', async () => {
+    const story = await halfOver(10)
+    const sale = { name: 'Installation', currency: 'EUR', pricing: { formula: 'fixed-fee', price: 49 } }
+    const items = [{ plan: { id: await planFor(10) } }, { plan: sale }]
+    await changeTo(story, 10, { items, prorated: false })
+    await merchant.api.post('subscription-cancellations', { subscriptionId: story.id })
+    expect(await story.order()).toMatchObject({ status: 'churned', lineItems: [{ unitPriceAmount: 49 }] })
+    const invoice = () => merchant.api.post(`subscriptions/${story.id}/interim-invoice`, {})
+    const made = await invoice()
+    expect(made).toMatchObject({
+      status: 201,
+      body: { type: 'interim', amount: 49, periodStart: null, delinquencyTime: null },
+    })
+    expect(await charged(story, 2)).toEqual([10, 49])
+    await waitFor('its payment', async () =>
+      (await story.invoices()).at(-1)?.status === 'paid' ? true : null,
+    )
+    expect(await story.order()).toMatchObject({ status: 'churned', lineItems: [] })
+    expect((await invoice()).status).toBe(409)
+  })
+
   test('the credit of a downgrade is used up by the renewals that follow, and each is charged the rest', async () => {
     const story = await halfOver(100)
     const changed = await changeTo(story, 20)
