@@ -6,11 +6,12 @@ import { create } from '../../test/support/create.ts'
 import { makeToken } from '../../test/support/tokens.ts'
 import type { Environment } from '../environment.ts'
 import { startHelper } from '../helper.ts'
-import type { Metric } from '../metric.ts'
+import { type Metric, withCpu } from '../metric.ts'
 import type { OrderBaselineCalls } from '../processes/order-baseline.ts'
 import { percentile } from '../statistics.ts'
 import { paced } from './latency.ts'
 import type { ScenarioContext } from './scenario.ts'
+import { metersOf, perThousand, totalOf } from './timers.ts'
 
 const RENEWALS = 10_000
 /** Requests per second that the provider takes, and the milliseconds that each takes. */
@@ -64,10 +65,17 @@ export async function renewals(context: ScenarioContext): Promise<Metric[]> {
   await provider.call('refused', null, 10_000)
   await delay(due - Date.now())
   const until = due + (3 * count * 1_000) / RATE + 180_000
-  const beside: Beside[] = []
-  while (Date.now() < until && (await isAnyUncharged(running, merchant, due, count))) {
-    beside.push(await besides(running, other))
-  }
+  const { result: beside, cpu } = await withCpu(
+    await metersOf(running, worker),
+    async () => {
+      const rounds: Beside[] = []
+      while (Date.now() < until && (await isAnyUncharged(running, merchant, due, count))) {
+        rounds.push(await besides(running, other))
+      }
+      return rounds
+    },
+    () => count,
+  )
   const charged = await provider.call('charges', null, 10_000)
   const refused = await provider.call('refused', null, 10_000)
   const late = await lateness(running, merchant, due)
@@ -100,8 +108,8 @@ export async function renewals(context: ScenarioContext): Promise<Metric[]> {
       service: [late.length / last],
       baseline: [bare],
       aim: null,
-      beside: {},
-      note: 'Baseline: as many executions of a bare workflow, due at one moment afterwards, each with one activity that charges at the same provider, a local activity of one update, and a timer.',
+      beside: { ...perThousand(cpu), 'CPU s/1000, all': totalOf(cpu) },
+      note: 'CPU with what the other organizations do meanwhile. Baseline: as many executions of a bare workflow, due at one moment afterwards, each with one activity that charges at the same provider, a local activity of one update, and a timer.',
     },
     {
       what: 'lateness of the last of them',

@@ -42,15 +42,9 @@ async function sustainedOrders(
 ): Promise<Metric> {
   await placeOrders(environment, environment.port, environment.api.pid, 2_000)
   await environment.drained(TIMEOUT)
-  const temporal = await environment.temporal.pid()
   const began = performance.now()
   const { result, cpu } = await withCpu(
-    {
-      api: () => cpuSeconds(environment.api.pid),
-      worker: () => cpuSeconds(worker.pid),
-      Temporal: () => cpuSeconds(temporal),
-      database: environment.databaseCpu,
-    },
+    await metersOf(environment, worker),
     async () => {
       const { result } = await placeOrders(
         environment,
@@ -80,15 +74,32 @@ async function sustainedOrders(
       'p50 ms': result.p50,
       'p99 ms': result.p99,
       'active and delivered/s': result.requests / seconds,
-      'CPU s/1000, API': cpu.api,
-      'CPU s/1000, worker': cpu.worker,
-      'CPU s/1000, Temporal': cpu.Temporal,
-      'CPU s/1000, database': cpu.database,
+      ...perThousand(cpu),
       'CPU s/1000, all': all,
       'baseline CPU s/1000, all': bare.cpu,
     },
     note: 'Baseline, for a minute: Koa, AJV, one insert, an execution started asleep, as many webhooks signed and posted; nothing is recorded of them. CPU until every order is active and every event delivered; load generator and receiver share the cores and are not counted.',
   }
+}
+
+type Cpu = Readonly<Record<'API' | 'worker' | 'Temporal' | 'database', number | null>>
+
+/** Of everything that serves orders; load generator and receiver are not counted. */
+export async function metersOf(
+  environment: Environment,
+  worker: Program,
+): Promise<{ readonly [Name in keyof Cpu]: () => number | null }> {
+  const temporal = await environment.temporal.pid()
+  return {
+    API: () => cpuSeconds(environment.api.pid),
+    worker: () => cpuSeconds(worker.pid),
+    Temporal: () => cpuSeconds(temporal),
+    database: environment.databaseCpu,
+  }
+}
+
+export function perThousand(cpu: Cpu): Metric['beside'] {
+  return Object.fromEntries(Object.entries(cpu).map(([name, seconds]) => [`CPU s/1000, ${name}`, seconds]))
 }
 
 /** Returns the rate, and the CPU seconds of all processes per 1,000, of the least that an order takes with its webhooks. */
@@ -224,6 +235,6 @@ function startOf(orders: number): number {
   return Date.now() + LEAD + orders * 15
 }
 
-function totalOf(cpu: Readonly<Record<string, number | null>>): number {
+export function totalOf(cpu: Readonly<Record<string, number | null>>): number {
   return Object.values(cpu).reduce<number>((sum, one) => sum + (one ?? Number.NaN), 0)
 }
