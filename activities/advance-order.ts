@@ -31,13 +31,18 @@ export interface OrderAdvancer {
   advance(input: AdvanceInput): Promise<AdvanceResult>
   /** What the order waits for; null: it has to be advanced first. */
   waiting(input: AdvanceInput): Promise<AdvanceResult | null>
+  /** One batch of the organization's due orders. If there are more, further ones follow by themselves until `stop`. */
   advanceDue(organizationId: string): Promise<AdvancedBatch>
+  /** Ends after the batches in hand. Of later ones only those run that `advance` has to wait for. */
+  stop(): Promise<void>
 }
 
 export interface AdvancedBatch {
   readonly count: number
   readonly isMore: boolean
 }
+
+const NOT_BEGUN: AdvancedBatch = { count: 0, isMore: true }
 
 type Outcome = AdvancedOrder | { readonly quarantinedUntil: number }
 
@@ -61,7 +66,8 @@ interface Organization {
 export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
   const { em, baseUrl, now, quarantine, skipsTime, clock } = dependencies
   const organizations = new Map<string, Organization>()
-  let running = 0
+  const underWay = new Set<Promise<void>>()
+  let isStopping = false
   /** Batches under way that no request began. */
   let withoutRequests = 0
 
@@ -73,6 +79,8 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
     return fresh
   }
 
+  const hasMore = ({ isMore }: Organization): boolean => isMore && !isStopping
+
   const isFirstWithoutRequests = (organization: Organization): boolean =>
     withoutRequests === 0 && hasMore(organization) && !hasRequests(organization)
 
@@ -83,21 +91,21 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
   const pump = (): void => {
     for (const isWanted of [isFirstWithoutRequests, hasRequests, hasMore]) {
       for (const [id, organization] of organizations) {
-        if (running >= ORGANIZATIONS) return
+        if (underWay.size >= ORGANIZATIONS) return
         if (organization.isRunning || !isWanted(organization)) continue
         const isWithoutRequests = !hasRequests(organization)
         organization.isRunning = true
-        running += 1
         if (isWithoutRequests) withoutRequests += 1
-        void runBatch(id, organization).finally(() => {
+        const batch = runBatch(id, organization).finally(() => {
           organization.isRunning = false
-          running -= 1
+          underWay.delete(batch)
           if (isWithoutRequests) withoutRequests -= 1
           organizations.delete(id)
           // Last in the queue: an organization with many due orders delays no other one.
           if (hasRequests(organization) || hasMore(organization)) organizations.set(id, organization)
           pump()
         })
+        underWay.add(batch)
       }
     }
   }
@@ -240,12 +248,20 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
     },
 
     async advanceDue(organizationId) {
+      if (isStopping) return NOT_BEGUN
       const organization = organizationOf(organizationId)
       const batch = Promise.withResolvers<AdvancedBatch>()
       organization.waiting.push(batch)
       organization.isMore = true
       pump()
       return await batch.promise
+    },
+
+    async stop() {
+      isStopping = true
+      for (const { waiting } of organizations.values())
+        for (const { resolve } of waiting.splice(0)) resolve(NOT_BEGUN)
+      await Promise.all(underWay)
     },
   }
 }
@@ -256,10 +272,6 @@ function isWaiting({ hasMoved, nextDeadline }: OrderState, instant: number): boo
 
 function hasRequests({ requests }: Organization): boolean {
   return requests.length > 0
-}
-
-function hasMore({ isMore }: Organization): boolean {
-  return isMore
 }
 
 async function readOrder(

@@ -220,6 +220,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
       // One that fails, as without a database, ends no other: a charge that is under way would lose its outcome.
       const results = await Promise.allSettled([
         ...loops.map((loop) => loop.stop()),
+        orders.stop(),
         temporal,
         listener.close(),
       ])

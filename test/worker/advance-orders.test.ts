@@ -105,6 +105,31 @@ describe('orders that are due', () => {
     })
   })
 
+  test('are advanced no further than the batch in hand once the worker is to stop; one whose timer fires still is', async () => {
+    const ids = await Promise.all(Array.from({ length: MANY + 100 }, () => place()))
+    const pending = async () =>
+      (
+        await sql<{ id: string }>(
+          "select id from subscriptions where organization_id = ? and status = 'pending'",
+          [merchant.organizationId],
+        )
+      ).map(({ id }) => id)
+    const first = orders.advanceDue(merchant.organizationId)
+    // The next batch, for which the sweep waits.
+    const second = orders.advanceDue(merchant.organizationId)
+    await orders.stop()
+    expect(await first).toEqual({ count: 100, isMore: true })
+    expect(await second).toEqual({ count: 0, isMore: true })
+    expect(await orders.advanceDue(merchant.organizationId)).toEqual({ count: 0, isMore: true })
+    const left = await pending()
+    expect(left).toHaveLength(ids.length - 100)
+    await orders.advance(input(left[0] ?? ''))
+    expect(await order(left[0] ?? '')).toMatchObject({ status: 'active' })
+    // The others of that batch, of which none follows.
+    await orders.stop()
+    expect(await pending()).toHaveLength(ids.length - 200)
+  })
+
   test('those of other organizations are left to their own timers', async () => {
     const other = await catalogue(service)
     const theirs = await place({}, other)
