@@ -73,7 +73,7 @@ export function startRelay(options: RelayOptions): Loop {
   const owner = randomUUID()
   const throttle = createThrottle()
 
-  const iterate = async (progress: () => void): Promise<boolean> => {
+  const iterate = async (progress: () => void, stopping: AbortSignal): Promise<boolean> => {
     if (throttle.isOpen && !(await probe())) return false
     const offers = await claim(em(), owner)
     if (offers.length === 0) return false
@@ -86,16 +86,18 @@ export function startRelay(options: RelayOptions): Loop {
       return reachable
     }
     const released: WakeUpRow[] = []
-    await throttle.run(offers, async (offer) => {
+    const carry = async (offer: Offer): Promise<void> => {
       // Before each call, which has its own deadline: a slow Temporal must not count as a stalled loop.
       progress()
       const ids = offer.rows.map(({ id }) => id)
-      if (throttle.isOpen) return void released.push(...offer.rows)
+      if (throttle.isOpen || stopping.aborted) return void released.push(...offer.rows)
       try {
-        await wake(options, offer, areFound)
+        await untilStopping(stopping, () => wake(options, offer, areFound))
         throttle.succeeded()
         taken.push(...ids)
       } catch (error) {
+        if (stopping.aborted)
+          return void released.push(...offer.rows.map((row) => ({ ...row, wasOffered: true })))
         throttle.failed(error)
         if (hadNoResponse(error) && !(await isReachable())) throttle.open()
         refused.push(refusalOf(offer, error))
@@ -106,10 +108,24 @@ export function startRelay(options: RelayOptions): Loop {
           )
         }
       }
-    })
+    }
+    await throttle.run(offers, carry, stopping)
     await finish(em(), owner, { taken, refused, released })
     if (throttle.isOpen) log.warn('Temporal cannot be reached; wake-ups wait in the outbox')
     return !throttle.isOpen && offers.length > 0
+  }
+
+  /** Calls to Temporal are canceled: while it is slow, those of a batch would hold up a stop for a minute. */
+  const untilStopping = async (stopping: AbortSignal, call: () => Promise<void>): Promise<void> => {
+    // A signal for each, because the client listens to it for good.
+    const canceling = new AbortController()
+    const cancel = () => canceling.abort()
+    stopping.addEventListener('abort', cancel)
+    try {
+      await client.connection.withAbortSignal(canceling.signal, call)
+    } finally {
+      stopping.removeEventListener('abort', cancel)
+    }
   }
 
   const responds = async (): Promise<boolean> => {
@@ -128,14 +144,7 @@ export function startRelay(options: RelayOptions): Loop {
     return true
   }
 
-  const loop = startLoop({ name: 'relay', interval: poll, log, watchdog, iterate })
-  return {
-    ...loop,
-    async stop() {
-      await loop.stop()
-      throttle.stop()
-    },
-  }
+  return startLoop({ name: 'relay', interval: poll, log, watchdog, iterate })
 }
 
 /**

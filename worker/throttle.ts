@@ -17,12 +17,12 @@ const NO_RESPONSE: readonly number[] = [GRPC.cancelled, GRPC.deadlineExceeded, G
 export interface Throttle {
   /** True if so many calls failed that Temporal counts as unavailable. */
   readonly isOpen: boolean
-  run<T>(items: readonly T[], call: (item: T) => Promise<void>): Promise<void>
+  /** Once `stopping` is aborted, it waits for no overload to pass. */
+  run<T>(items: readonly T[], call: (item: T) => Promise<void>, stopping: AbortSignal): Promise<void>
   succeeded(): void
   failed(error: unknown): void
   open(): void
   close(): void
-  stop(): void
 }
 
 export function createThrottle(): Throttle {
@@ -31,7 +31,6 @@ export function createThrottle(): Throttle {
   let isOpen = false
   let latest: boolean[] = []
   let pausedUntil = 0
-  const stopping = new AbortController()
 
   const recordResult = (gotThrough: boolean): void => {
     latest = [...latest, gotThrough].slice(-WINDOW)
@@ -43,12 +42,12 @@ export function createThrottle(): Throttle {
     get isOpen() {
       return isOpen
     },
-    async run(items, call) {
+    async run(items, call, stopping) {
       const queue = items.values()
       const underWay = new Set<Promise<void>>()
       for (const item of queue) {
         const pause = pausedUntil - performance.now()
-        if (pause > 0 && !isOpen) await sleep(pause, undefined, { signal: stopping.signal }).catch(() => {})
+        if (pause > 0 && !isOpen) await sleep(pause, undefined, { signal: stopping }).catch(() => {})
         const running = call(item).finally(() => underWay.delete(running))
         underWay.add(running)
         while (underWay.size >= limit) await Promise.race(underWay)
@@ -79,7 +78,6 @@ export function createThrottle(): Throttle {
       latest = []
       limit = FIRST
     },
-    stop: () => stopping.abort(),
   }
 }
 

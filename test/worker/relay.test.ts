@@ -285,6 +285,30 @@ describe('the relay', () => {
     await terminate('slow', 1)
   }, 60_000)
 
+  test('that is to stop breaks off its calls, and leaves what they carried to others at once', async () => {
+    const port = await freePort()
+    const way = await forward(port, testServices().temporalAddress)
+    stops.push(() => way.close())
+    const relay = relayWith(clientOf(`127.0.0.1:${port}`))
+    await add('before', 1)
+    await empty()
+    way.swallow()
+    await add('left', MANY)
+    await waitFor('claimed wake-ups', async () => {
+      const claimed = await sql('select 1 from wake_ups where lease_owner is not null')
+      return claimed.length > 0 || null
+    })
+    const began = performance.now()
+    await relay.stop()
+    expect(performance.now() - began).toBeLessThan(2_000)
+    expect(hasSaid('cannot be reached')).toBeNull()
+    // Everything is claimed at first sight: what is not would wait for an hour.
+    relayWith(clientOf(testServices().temporalAddress), HOUR)
+    await empty()
+    await terminate('before', 1)
+    await terminate('left', MANY)
+  })
+
   test('takes over what a relay that died had claimed', async () => {
     await add('orphan', 1)
     await sql("update wake_ups set lease_owner = 'dead', lease_until = now() - interval '1 second'")
