@@ -16,6 +16,8 @@ export interface Metrics {
   readonly notifications: Counter<'outcome'>
   /** Requests that were answered and not logged, because too many waited or could not be stored. */
   readonly untrackedRequests: Counter
+  /** Removals of expired rows; repeated until one succeeds. */
+  readonly failedRemovals: Counter
 }
 
 export function createMetrics(): Metrics {
@@ -67,6 +69,11 @@ export function createMetrics(): Metrics {
     untrackedRequests: new Counter({
       name: 'billing_api_requests_untracked_total',
       help: 'API requests that the log of requests (tracking/api) does not have.',
+      registers: [registry],
+    }),
+    failedRemovals: new Counter({
+      name: 'billing_removals_failed_total',
+      help: 'Daily removals of expired rows that failed.',
       registers: [registry],
     }),
   }

@@ -8,6 +8,9 @@ import { eachByItself } from './each-by-itself.ts'
 import { type Loop, startLoop } from './loop.ts'
 
 const DAY = 86_400_000
+/** Of a removal that failed. Each further failure doubles it. */
+const RETRY_AFTER = 60_000
+const LONGEST_PAUSE = 3_600_000
 const BATCH = 5_000
 
 /** The log of a delivery is kept for 30 days after its end, and an event as long as any delivery of it. */
@@ -60,18 +63,41 @@ const EXPIRED: readonly (readonly [table: string, condition: string])[] = [
   ],
 ]
 
-export function startRetention(databaseUrl: string, log: Logger, interval = DAY): Loop {
+export interface RetentionOptions {
+  readonly databaseUrl: string
+  readonly failures: { inc(): void }
+  readonly log: Logger
+  /** Milliseconds. */
+  readonly retryAfter?: number
+}
+
+export function startRetention({
+  databaseUrl,
+  failures,
+  log,
+  retryAfter = RETRY_AFTER,
+}: RetentionOptions): Loop {
+  let pause = retryAfter
   return startLoop({
     name: 'retention',
-    interval,
+    interval: DAY,
     log,
     async iterate(_, stopping) {
       // A separate connection: it may read whole tables, which exceeds the usual statement timeout.
-      const timeouts = MAINTENANCE_TIMEOUTS
-      await withCancellation({ databaseUrl, name: 'billing retention', timeouts }, stopping, async (em) => {
-        const removed = await removeExpired(em, BATCH, stopping)
-        if (removed > 0) log.info({ removed }, 'removed rows that had served their time')
-      })
+      const options = { databaseUrl, name: 'billing retention', timeouts: MAINTENANCE_TIMEOUTS }
+      try {
+        await withCancellation(options, stopping, async (em) => {
+          const removed = await removeExpired(em, BATCH, stopping)
+          if (removed > 0) log.info({ removed }, 'removed rows that had served their time')
+        })
+      } catch (error) {
+        const repeatedAfter = pause
+        pause = Math.min(LONGEST_PAUSE, pause * 2)
+        failures.inc()
+        log.warn({ err: error, repeatedAfter }, 'the removal of expired rows failed and will be repeated')
+        return repeatedAfter
+      }
+      pause = retryAfter
       return false
     },
   })

@@ -173,7 +173,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
     gateways.disputes === null
       ? []
       : [startTestDisputes({ em, baseUrl: config.baseUrl, now, disputes: gateways.disputes, log, watchdog })]
-  const retention = startRetention(databaseUrl, log)
+  const retention = startRetention({ databaseUrl, failures: metrics.failedRemovals, log })
   const listener = listen(
     databaseUrl,
     {
