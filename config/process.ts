@@ -92,7 +92,7 @@ export function startFailure(error: unknown): string {
   return error.message
 }
 
-/** Calls `open` until it succeeds. Logs only the first failure: the database may still be starting. */
+/** Calls `open` until it succeeds, but not again after a `ConfigurationError`. Logs only the first failure: the database may still be starting. */
 export async function untilAvailable<T>(
   what: string,
   open: () => Promise<T>,
@@ -102,7 +102,7 @@ export async function untilAvailable<T>(
     try {
       return await open()
     } catch (error) {
-      if (stopping.aborted || tries >= 60) throw error
+      if (error instanceof ConfigurationError || stopping.aborted || tries >= 60) throw error
       if (tries === 0) console.error(`${what} cannot be reached yet: ${startFailure(error)}`)
       await new Promise((resolve) => setTimeout(resolve, 1_000))
     }

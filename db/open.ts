@@ -1,6 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql'
 import { type InstallationFacts, loadInstallation } from './installation.ts'
 import { type DatabaseOptions, openOrm } from './orm.ts'
+import { requireOwnRelease } from './release.ts'
 import { type ApiAccess, apiAccess, requireEveryOrganization } from './row-security.ts'
 import { createVault, type Vault } from './vault.ts'
 
@@ -12,7 +13,10 @@ export interface Database {
 
 type Options = DatabaseOptions & { readonly masterKeys: readonly string[] }
 
-/** For work on all organizations. Throws if row-level security withholds them. */
+/**
+ * For work on all organizations. Throws if row-level security withholds them, or if the database is not migrated to
+ * this release.
+ */
 export async function openDatabase(options: Options): Promise<Database> {
   const database = await open(options)
   try {
@@ -34,6 +38,7 @@ async function open(options: Options): Promise<Database> {
   const vault = createVault(options.masterKeys)
   const orm = await openOrm(options)
   try {
+    await requireOwnRelease(orm.em.fork())
     return { orm, vault, installation: await loadInstallation(orm.em.fork(), vault) }
   } catch (error) {
     await orm.close(true)

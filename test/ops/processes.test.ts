@@ -50,6 +50,7 @@ async function run(script: string, args: string[], besides: Record<string, strin
   const path = fileURLToPath(new URL(`../../${script}`, import.meta.url))
   const ending = promisify(execFile)(process.execPath, [path, ...args], {
     env: { PATH: process.env.PATH, ...env, ...besides },
+    timeout: 120_000,
   })
   return await ending.then(
     ({ stdout }) => ({ failed: false, text: stdout }),
@@ -126,6 +127,53 @@ describe('npm start', () => {
       expect(rows).toEqual([{ tablename: 'installation' }])
     } finally {
       await other.end()
+      await admin.query(`drop database ${name} with (force)`)
+      await admin.end()
+    }
+  })
+})
+
+describe('a process does not start', () => {
+  const sql = (text: string) => service.database.orm.em.fork().getConnection().execute(text)
+  const everyMain = ['api/main.ts', 'worker/main.ts']
+
+  test.each(everyMain)('on a database that lacks migrations of its release: %s', async (main) => {
+    await sql(
+      'create table kept as select * from schema_migrations order by name desc limit 2; delete from schema_migrations where name in (select name from kept)',
+    )
+    try {
+      const { failed, text } = await run(main, [])
+      expect({ main, failed }).toEqual({ main, failed: true })
+      expect(text).toContain('lacks 2 migrations of this release')
+      expect(text).toContain('npm run migrate')
+      expect(text).not.toContain('cannot be reached')
+    } finally {
+      await sql('insert into schema_migrations select * from kept; drop table kept')
+    }
+  })
+
+  test.each(everyMain)('on a database that a later release has migrated: %s', async (main) => {
+    await sql("insert into schema_migrations (name) values ('Migration20991231000000_of_test')")
+    try {
+      const { failed, text } = await run(main, [])
+      expect({ main, failed }).toEqual({ main, failed: true })
+      expect(text).toContain('Migration20991231000000_of_test')
+    } finally {
+      await sql("delete from schema_migrations where name = 'Migration20991231000000_of_test'")
+    }
+  })
+
+  test.each(everyMain)('on an empty database: %s', async (main) => {
+    const name = `test_${ulid().toLowerCase()}`
+    const admin = new pg.Client({ connectionString: testServices().adminUrl })
+    await admin.connect()
+    await admin.query(`create database ${name}`)
+    try {
+      const databaseUrl = new URL(`/${name}`, testServices().adminUrl).href
+      const { failed, text } = await run(main, [], { DATABASE_URL: databaseUrl })
+      expect({ main, failed }).toEqual({ main, failed: true })
+      expect(text).toContain('npm run migrate')
+    } finally {
       await admin.query(`drop database ${name} with (force)`)
       await admin.end()
     }
