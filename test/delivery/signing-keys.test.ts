@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createLocalJWKSet, jwtVerify } from 'jose'
+import { openOrm } from '../../db/orm.ts'
 import { signingKeyCache } from '../../delivery/key-cache.ts'
 import { signWebhook } from '../../delivery/signature.ts'
 import {
@@ -9,6 +10,8 @@ import {
   RotationPendingError,
   rotateSigningKey,
 } from '../../delivery/signing-keys.ts'
+import { freePort } from '../../dev/services/ports.ts'
+import { forward } from '../support/forward.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const MINUTE = 60_000
@@ -73,6 +76,35 @@ describe('the rotation of signing keys', () => {
     expect([...(await seen())]).not.toContain(kid)
     clock = signsFrom.getTime() + MINUTE
     expect([...(await seen())]).toEqual([kid])
+  })
+
+  test('does not stop while the database cannot be asked for a moment: the process keeps the key that it has', async () => {
+    const url = new URL(service.databaseUrl)
+    const port = await freePort()
+    const way = await forward(port, url.host)
+    url.host = `127.0.0.1:${port}`
+    const orm = await openOrm({ databaseUrl: url.href, poolSize: 1 })
+    const start = Date.now() + 150 * HOUR
+    let clock = start
+    const key = signingKeyCache(
+      () => orm.em.fork(),
+      service.database.vault,
+      () => clock,
+    )
+    try {
+      const { kid } = await key()
+      way.breakAfter(0)
+      clock = start + MINUTE
+      expect((await key()).kid).toBe(kid)
+      // Not for long: another one may sign by then, and receivers forget this one.
+      clock = start + 3 * MINUTE
+      await expect(key()).rejects.toThrow()
+      way.heal()
+      expect((await key()).kid).toBe(kid)
+    } finally {
+      await orm.close()
+      await way.close()
+    }
   })
 
   test('publishes a key an hour before it signs, keeps it an hour after, and then removes it', async () => {
