@@ -190,7 +190,7 @@ async function claim(em: EntityManager, owner: string): Promise<Offer[]> {
  * finished record.
  */
 async function wake(
-  { client, taskQueue }: RelayOptions,
+  { client, taskQueue, log }: RelayOptions,
   { workflowId: id, rows }: Offer,
   hasSearchAttributes: boolean,
 ): Promise<void> {
@@ -198,17 +198,19 @@ async function wake(
   if (row === undefined) return
   const { workflow, organizationId, recordId } = row
   const input: WorkflowInput = { organizationId, recordId, longestHistory: longestHistory(workflow) }
+  // Where tasks have to wait, organizations take turns. Activities inherit it, and so do later runs.
+  const priority = { fairnessKey: organizationId }
   const execution = {
     workflowId: id,
     taskQueue,
     args: [input],
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    // Where tasks have to wait, organizations take turns. Activities inherit it, and so do later runs.
-    priority: { fairnessKey: organizationId },
+    priority,
     staticSummary: `${workflow} ${recordId} of ${organizationId}`,
   } as const
   const inTime = <T>(call: () => Promise<T>) =>
     client.connection.withDeadline(Date.now() + CALL_TIMEOUT, call)
+  let existed = false
   if (rows.some(({ starts }) => starts)) {
     const newest = rows.reduce((one, other) => (BigInt(one.id) > BigInt(other.id) ? one : other))
     const dueBy = new Date(newest.dueBy)
@@ -243,9 +245,20 @@ async function wake(
     } catch (error) {
       // The wake-up was carried before and the response was lost, or the sweep woke the record meanwhile.
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
+      existed = true
     }
   }
   await inTime(() => client.workflow.signalWithStart(workflow, { ...execution, signal: CHANGED_SIGNAL }))
+  if (!existed) return
+  // One of a release that knew no fairness keys gets its own by `npm run rearm`. A server may not have the call.
+  await inTime(() =>
+    client.workflowService.updateWorkflowExecutionOptions({
+      namespace: client.options.namespace,
+      workflowExecution: { workflowId: id },
+      workflowExecutionOptions: { priority },
+      updateMask: { paths: ['priority'] },
+    }),
+  ).catch((error: unknown) => log.debug({ err: error, workflowId: id }, 'an execution got no fairness key'))
 }
 
 /** Deletes accepted wake-ups, defers refused ones and releases others, if the owner still holds them. */

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { Client, Connection } from '@temporalio/client'
+import { temporal } from '@temporalio/proto'
 import pino from 'pino'
 import { freePort } from '../../dev/services/ports.ts'
 import { startRelay } from '../../worker/relay.ts'
@@ -182,6 +183,48 @@ describe('the relay', () => {
     expect(first).toContain(workflowId('dispute-deadline', 'org_beside', 'few_00001'))
     await terminate('many', MANY, 'dispute-deadline')
     await terminate('few', 1, 'dispute-deadline', 'org_beside')
+  }, 60_000)
+
+  test('gives an execution of an earlier release its organization as fairness key, for its later runs too', async () => {
+    const { namespace, temporalAddress } = testServices()
+    const id = workflowId('dispute-deadline', ORGANIZATION, 'earlier_00001')
+    await service.temporal.workflow.start('dispute-deadline', {
+      workflowId: id,
+      taskQueue: service.taskQueue,
+      args: [{ organizationId: ORGANIZATION, recordId: 'earlier_00001' }],
+    })
+    const described = async () => await service.temporal.workflow.getHandle(id).describe()
+    const keyOf = ({ raw }: Awaited<ReturnType<typeof described>>) =>
+      raw.workflowExecutionInfo?.priority?.fairnessKey
+    const first = await described()
+    expect(keyOf(first) ?? '').toBe('')
+    // As `npm run rearm` writes it.
+    await add('earlier', 1, { workflow: 'dispute-deadline' })
+    relayWith(clientOf(temporalAddress))
+    await empty()
+    expect(keyOf(await described())).toBe(ORGANIZATION)
+    const { connection, workflowService } = clientOf(temporalAddress)
+    const { taskToken, startedEventId } = await connection.withDeadline(Date.now() + 20_000, () =>
+      workflowService.pollWorkflowTaskQueue({ namespace, taskQueue: { name: service.taskQueue } }),
+    )
+    expect(Number(startedEventId)).toBeGreaterThan(0)
+    await workflowService.respondWorkflowTaskCompleted({
+      namespace,
+      taskToken,
+      commands: [
+        {
+          commandType: temporal.api.enums.v1.CommandType.COMMAND_TYPE_CONTINUE_AS_NEW_WORKFLOW_EXECUTION,
+          continueAsNewWorkflowExecutionCommandAttributes: {
+            workflowType: { name: 'dispute-deadline' },
+            taskQueue: { name: service.taskQueue },
+          },
+        },
+      ],
+    })
+    const second = await described()
+    expect(second.runId).not.toBe(first.runId)
+    expect(keyOf(second)).toBe(ORGANIZATION)
+    await terminate('earlier', 1, 'dispute-deadline')
   }, 60_000)
 
   test('starts the execution of a new record asleep, and folds what else waits for it into that', async () => {
