@@ -13,6 +13,7 @@ import {
   releaseNotification,
   releaseRecord,
 } from '../db/quarantine.ts'
+import { requireOwnRelease } from '../db/release.ts'
 import { requireEveryOrganization } from '../db/row-security.ts'
 import { recordOf, workflowId } from '../workflows/contract.ts'
 
@@ -27,6 +28,7 @@ try {
   if (action !== 'list' && release === null) throw new Error(USAGE)
   const orm = await openOrm({ databaseUrl, poolSize: 1, name: 'billing quarantine' })
   try {
+    await requireOwnRelease(orm.em.fork())
     await requireEveryOrganization(orm.em.fork())
     if (release === null) await list(orm.em.fork())
     else if (await release(orm.em.fork())) console.log(`Released ${id}.`)

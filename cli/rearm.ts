@@ -7,6 +7,7 @@ import { startFailure } from '../config/process.ts'
 import { WAKE_UP_CHANNEL } from '../db/channels.ts'
 import { openOrm } from '../db/orm.ts'
 import { rearm } from '../db/rearm.ts'
+import { requireOwnRelease } from '../db/release.ts'
 import { requireEveryOrganization } from '../db/row-security.ts'
 import { statement } from '../db/statement.ts'
 import { WORKFLOW_NAMES } from '../workflows/contract.ts'
@@ -16,6 +17,7 @@ try {
   if (databaseUrl === null) throw new ConfigurationError(['DATABASE_URL is required'])
   const orm = await openOrm({ databaseUrl, poolSize: 1, name: 'billing rearm' })
   try {
+    await requireOwnRelease(orm.em.fork())
     await requireEveryOrganization(orm.em.fork())
     for (const workflow of WORKFLOW_NAMES) {
       const written = await rearm(orm.em.fork(), workflow)

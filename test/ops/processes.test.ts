@@ -133,9 +133,9 @@ describe('npm start', () => {
   })
 })
 
-describe('a process does not start', () => {
+describe('a process or command does not start', () => {
   const sql = (text: string) => service.database.orm.em.fork().getConnection().execute(text)
-  const everyMain = ['api/main.ts', 'worker/main.ts']
+  const everyMain = ['api/main.ts', 'worker/main.ts', 'cli/rearm.ts', 'cli/quarantine.ts']
 
   test.each(everyMain)('on a database that lacks migrations of its release: %s', async (main) => {
     await sql(
