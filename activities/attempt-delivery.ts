@@ -71,13 +71,16 @@ async function attemptInPlace(
   }
 }
 
+/** A delivery that reports an exhausted one is not reported itself: webhooks that all fail would report each other for ever. */
 async function recordRetry(unit: UnitOfWork, attempt: Attempt, next: number | null): Promise<void> {
   const [moved] = await recordOutcomes(unit.em, [{ attempt, next }], null)
-  if (moved?.status !== 'exhausted') return
-  const { webhookId, id } = attempt.delivery
+  const { webhookId, id, eventType } = attempt.delivery
+  if (moved?.status !== 'exhausted' || eventType === EXHAUSTED) return
   const webhook = await unit.em.findOneOrFail(Webhook, { organizationId: unit.organizationId, id: webhookId })
-  emitWebhookEvent(unit, webhook, 'webhook-delivery-exhausted', { deliveryId: id })
+  emitWebhookEvent(unit, webhook, EXHAUSTED, { deliveryId: id })
 }
+
+const EXHAUSTED = 'webhook-delivery-exhausted'
 
 function deliveryVisibility(delivery: DueDelivery, attempts: number, next: number): Visibility {
   const time = new Date(next).toISOString()

@@ -349,7 +349,7 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
   },
   {
     type: 'webhook-delivery-exhausted',
-    when: 'The last scheduled attempt of a delivery failed.',
+    when: 'The last scheduled attempt of a delivery failed. Not emitted for a delivery of this event itself.',
     ids: ['webhookId'],
   },
 ]

@@ -112,6 +112,39 @@ describe('a delivery whose receiver fails', () => {
     })
   })
 
+  test('of the event that another one is exhausted is exhausted without an event', async () => {
+    failing.respondWith(500)
+    watching.respondWith(500)
+    const delivery = await failedDelivery()
+    await skipTime(service.temporal, delivery.workflowId, TOTAL + 60_000)
+    await service.temporal.workflow.getHandle(delivery.workflowId).result()
+    const [report] = await waitFor('the failed delivery of the event', async () => {
+      const rows = await sql<{ id: string }>(
+        `select delivery.id from deliveries delivery
+           join events event on event.organization_id = delivery.organization_id and event.id = delivery.event_id
+          where event.payload::jsonb ->> 'deliveryId' = ? and delivery.status = 'retrying'`,
+        [delivery.id],
+      )
+      return rows.length > 0 ? rows : null
+    })
+    if (report === undefined) throw new Error('unreachable')
+    const workflowId = `webhook-delivery/${merchant.organizationId}/${report.id}`
+    await waitFor('the workflow of the delivery of the event', () =>
+      service.temporal.workflow
+        .getHandle(workflowId)
+        .describe()
+        .catch(() => null),
+    )
+    await skipTime(service.temporal, workflowId, TOTAL + 60_000)
+    await service.temporal.workflow.getHandle(workflowId).result()
+    const [row] = await sql<{ status: string }>('select * from deliveries where id = ?', [report.id])
+    expect(row?.status).toBe('exhausted')
+    expect(await sql("select id from events where payload::jsonb ->> 'deliveryId' = ?", [report.id])).toEqual(
+      [],
+    )
+    watching.respondWith(200)
+  })
+
   test('sends the same bytes and event id under a fresh signature on every attempt', async () => {
     failing.respondWith(503)
     const delivery = await failedDelivery()
