@@ -135,7 +135,10 @@ function tracked(requestLog: RequestLog, baseUrl: string): Koa.Middleware<ApiSta
     const duration = performance.now() - started
     const route = paths.get(operationId) ?? ''
     const facts = { id, operationId, credential, route, params, given, responded, startedAt, duration }
-    ctx.res.once('close', () => requestLog.add(trackedRequest(ctx, facts, baseUrl)))
+    const add = () => requestLog.add(trackedRequest(ctx, facts, baseUrl))
+    // It is closed already if the client gave up meanwhile.
+    if (ctx.res.closed) add()
+    else ctx.res.once('close', add)
   }
 }
 

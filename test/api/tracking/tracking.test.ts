@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import pg from 'pg'
 import { removeExpired } from '../../../worker/retention.ts'
 import { type ApiResponse, apiClient } from '../../support/api-client.ts'
 import { TEST_CARDS } from '../../support/cards.ts'
@@ -99,6 +100,42 @@ describe('the log of requests', () => {
     expect(await sql('select from api_requests where organization_id = ?', [other.organizationId])).toEqual(
       [],
     )
+  })
+
+  test('has a request whose client gave up while it was handled', async () => {
+    const path = `customers/${merchant.customerId}`
+    const { body: customer } = await merchant.api.get(path)
+    const client = new pg.Client({ connectionString: service.databaseUrl })
+    await client.connect()
+    try {
+      await client.query('begin')
+      await client.query('select from customers where id = $1 for update', [merchant.customerId])
+      const gone = new AbortController()
+      const request = merchant.api.send('PUT', path, {
+        body: JSON.stringify({ ...customer, email: 'gone@example.com' }),
+        headers: { 'Content-Type': 'application/json' },
+        signal: gone.signal,
+      })
+      const aborted = expect(request).rejects.toThrow('aborted')
+      await waitFor('the request to wait for the customer', async () => {
+        const [row] = await sql<{ count: number }>(
+          `select count(*)::int as count from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock'`,
+        )
+        return row?.count === 1 ? true : null
+      })
+      gone.abort()
+      await aborted
+      // By its response the service has seen the other connection end.
+      await merchant.api.get('customers?limit=1')
+    } finally {
+      await client.end()
+    }
+    const entry = await waitFor('the entry of the log', async () => {
+      const list = await merchant.api.get<Tracked[]>('tracking/api?filter=method:PUT')
+      return list.body[0] ?? null
+    })
+    expect(entry).toMatchObject({ status: 200, relatedResourceIds: [merchant.customerId] })
   })
 
   test('never has card data, keys, tokens, passwords or the values of custom headers', async () => {
