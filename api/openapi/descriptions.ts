@@ -180,7 +180,7 @@ const OWN: Readonly<Record<string, string>> = {
   PostSubscriptionFastForward:
     "Everything that is due until the new time happens in order, with its events. An order's clock never goes back. The response is 202 if it takes longer than ten seconds.",
   PostWebhookRecovery:
-    'Each delivery whose attempts failed gets one attempt more, at once; the schedule of those that are retried goes on beside it.',
+    'Each delivery that failed since then gets one attempt more, at once, whenever it was created; the schedule of those that are retried goes on beside it.',
   PostSubscriptionCancellation:
     'The service ends at `churnTime`, or as `churnTimePolicy` says; with neither, or at a time that has passed, it ends immediately. Until it ends, a reactivation undoes the cancellation. A draft cancels nothing until it is confirmed.',
   PatchSubscriptionCancellation: 'A canceled order keeps what the body does not name.',

@@ -7,8 +7,8 @@ import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 
 /**
- * Makes one attempt more, at once, of each delivery made since an instant whose attempts failed; a schedule goes on beside
- * it. Returns how many; null: no such webhook. Throws ConflictError when the webhook is inactive.
+ * Makes one attempt more, at once, of each delivery that failed, if it was made since an instant or an attempt of it has
+ * failed since; a schedule goes on beside it. Returns how many; null: no such webhook. Throws ConflictError when the webhook is inactive.
  */
 export async function recoverWebhook(unit: UnitOfWork, id: string, since: Date): Promise<number | null> {
   const { em, organizationId } = unit
@@ -21,22 +21,31 @@ export async function recoverWebhook(unit: UnitOfWork, id: string, since: Date):
     'recover-webhook',
     `with recovered as (
        update deliveries set resend_due = true
-        where organization_id = ? and webhook_id = ? and id >= ? and created_time >= ?
+        where organization_id = ? and webhook_id = ?
           and status in ('retrying', 'exhausted', 'canceled') and attempts > 0 and not resend_due
+          and id in (
+            select id from deliveries where organization_id = ? and webhook_id = ? and id >= ? and created_time >= ?
+             union all
+            select delivery_id from delivery_attempts
+             where organization_id = ? and webhook_id = ? and created_time >= ? and initiated_time >= ? and failure is not null)
        returning 1
      )
      select count(*)::int as count from recovered`,
-    [organizationId, id, firstId(since), since],
+    [
+      ...[organizationId, id],
+      ...[organizationId, id, firstId(since), since],
+      ...[organizationId, id, new Date(since.getTime() - CLOCK_MARGIN), since],
+    ],
   )
   const count = recovered?.count ?? 0
   if (count > 0) unit.nudge(RESEND_CHANNEL)
   return count
 }
 
-/** Ids of deliveries begin with their time, so that a range of the primary key holds them; it begins early, as clocks differ. */
+/** Ids of deliveries begin with their time, so that a range of the primary key holds them. */
 function firstId(since: Date): string {
   return `dlv_${encodeTime(Math.max(0, since.getTime() - CLOCK_MARGIN))}`
 }
 
-/** Milliseconds. */
+/** Milliseconds. A range of an index begins so much early, as the clocks of processes and database differ. */
 const CLOCK_MARGIN = 60_000

@@ -185,6 +185,20 @@ describe('the log of deliveries', () => {
     expect([(await attemptsOf(earlier)).length, (await attemptsOf(delivered)).length]).toEqual([1, 1])
   })
 
+  test('recover resends what was made before the instant and failed again after it', async () => {
+    receiver.respondWith(500)
+    const customerId = await make('customers', {})
+    const first = await one(customerId)
+    await delay(5)
+    const since = new Date().toISOString()
+    await resend(first)
+    await one(customerId, 2)
+    receiver.respondWith(200)
+    const recovery = await api.post(`webhooks/${webhookId}/recover`, { since })
+    expect(recovery.body).toEqual({ since, deliveries: 1 })
+    expect(await one(customerId, 3)).toMatchObject({ attempt: 3, failure: null })
+  })
+
   test('recover refuses an instant to come, and a webhook that is inactive, unknown or of another organization', async () => {
     const idle = await make('webhooks', { url: receiver.url, status: 'inactive' })
     const since = new Date().toISOString()
