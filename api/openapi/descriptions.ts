@@ -105,7 +105,7 @@ const OWN: Readonly<Record<string, string>> = {
     'New passwords have to match `passwordPattern`; those that are stored remain valid.',
   PostCredential: 'The password is stored as a hash and never returned.',
   PutCredential:
-    'A missing `password` or `expiredTime` stays as it is. A new password ends the tokens of the credential.',
+    "A missing `password` or `expiredTime` stays as it is. A new password ends the credential's password tokens and the customer's authentication tokens; the same password changes nothing.",
   DeleteCredential: "Its password tokens and the customer's authentication tokens end.",
   PostPasswordToken:
     'Your server mails a link with the token to a customer who has forgotten the password. The service sends no mail.',

@@ -58,7 +58,7 @@ export async function createCredential(
   })
 }
 
-/** Changes a locked credential; a new password or an earlier end ends its tokens. Throws InvalidFieldsError, ConflictError. */
+/** Changes a locked credential; another password or an earlier end ends its tokens. Throws InvalidFieldsError, ConflictError. */
 export async function updateCredential(
   unit: UnitOfWork,
   row: CustomerCredential,
@@ -74,9 +74,10 @@ export async function updateCredential(
   row.usernameDigest = usernameDigest(given.username)
   const former = endOf(row.expiredTime)
   if (given.expiredTime !== undefined) row.expiredTime = given.expiredTime
-  const hash = hashOf(given.password)
-  if (hash !== null) row.passwordHash = hash
-  if (hash !== null || endOf(row.expiredTime) < former) await endTokensOfCredential(unit, row)
+  const hash = hashOf(given.password) ?? row.passwordHash
+  const isOther = hash !== row.passwordHash
+  row.passwordHash = hash
+  if (isOther || endOf(row.expiredTime) < former) await endTokensOfCredential(unit, row)
 }
 
 async function check(

@@ -278,6 +278,17 @@ describe('a customer with a password', () => {
       expectProblem(await merchant.api.get(`authentication-tokens/${body.token}`), 404, 'not-found')
     })
 
+    test('whose password comes back as it is: it is the same, and no token ends', async () => {
+      const { id, username, customerId } = await credential()
+      const { body } = await signIn(username)
+      const whole = { username, customerId, password: PASSWORD }
+      expect((await merchant.api.put(`credentials/${id}`, whole)).body).toMatchObject({ revision: 1 })
+      expect((await merchant.api.get(`authentication-tokens/${body.token}`)).status).toBe(200)
+      const other = { ...whole, password: `${PASSWORD}!` }
+      expect((await merchant.api.put(`credentials/${id}`, other)).body).toMatchObject({ revision: 2 })
+      expectProblem(await merchant.api.get(`authentication-tokens/${body.token}`), 404, 'not-found')
+    })
+
     test('that ends with its customer', async () => {
       const { username, customerId, id } = await credential()
       const { body } = await signIn(username)
