@@ -20,38 +20,66 @@ export async function renameTag(unit: UnitOfWork, tag: Tag, name: string): Promi
   if (name === tag.name) return
   await requireNewName(unit, name, tag.id)
   tag.name = name
-  await statement(
-    unit.em,
-    'rename-tag-of-customers',
-    `${TAGGED} update customers
-        set tags = (select jsonb_agg(case when tag ->> 'id' = ? then jsonb_set(tag, '{name}', to_jsonb(?::text)) else tag end
-                      order by ordinal) from jsonb_array_elements(tags) with ordinality as each (tag, ordinal)),
-            revision = revision + 1, updated_time = greatest(updated_time, ?)
-       from tagged where customers.organization_id = ? and customers.id = tagged.id`,
-    [...tagged(unit, tag), tag.id, name, unit.now, unit.organizationId],
-  )
+  await changeTagged(unit, {
+    name: 'rename',
+    where: [
+      'tags @> ?::jsonb and not tags @> ?::jsonb',
+      tagsOf({ id: tag.id }),
+      tagsOf({ id: tag.id, name }),
+    ],
+    tags: [
+      `jsonb_agg(case when tag ->> 'id' = ? then jsonb_set(tag, '{name}', to_jsonb(?::text)) else tag end order by ordinal)`,
+      tag.id,
+      name,
+    ],
+  })
 }
 
 export async function removeTag(unit: UnitOfWork, tag: Tag): Promise<void> {
-  await statement(
-    unit.em,
-    'remove-tag-of-customers',
-    `${TAGGED} update customers
-        set tags = (select coalesce(jsonb_agg(tag order by ordinal), '[]')
-                      from jsonb_array_elements(tags) with ordinality as each (tag, ordinal) where tag ->> 'id' <> ?),
-            revision = revision + 1, updated_time = greatest(updated_time, ?)
-       from tagged where customers.organization_id = ? and customers.id = tagged.id`,
-    [...tagged(unit, tag), tag.id, unit.now, unit.organizationId],
-  )
+  await changeTagged(unit, {
+    name: 'remove',
+    where: ['tags @> ?::jsonb', tagsOf({ id: tag.id })],
+    tags: [`coalesce(jsonb_agg(tag order by ordinal) filter (where tag ->> 'id' <> ?), '[]')`, tag.id],
+  })
   unit.em.remove(tag)
 }
 
-/** The customers of a tag, locked in the order of their ids. */
-const TAGGED = `with tagged as (select id from customers
-  where organization_id = ? and tags <> '[]' and tags @> ?::jsonb order by id for update)`
+function tagsOf(members: { readonly id: string; readonly name?: string }): string {
+  return JSON.stringify([members])
+}
 
-function tagged({ organizationId }: UnitOfWork, { id }: Tag): unknown[] {
-  return [organizationId, JSON.stringify([{ id }])]
+interface TaggedChange {
+  readonly name: string
+  /** A condition of the customers that have to change, and its values. */
+  readonly where: readonly [sql: string, ...values: string[]]
+  /** An aggregate over each `tag` of a customer and its `ordinal`, and its values. */
+  readonly tags: readonly [sql: string, ...values: string[]]
+}
+
+/**
+ * Changes the customers of a tag that is locked against use, locked in the order of their ids. Until none is to be found: a
+ * merge of customers copies tags, and one that was under way has given the tag to a customer that had not had it.
+ */
+async function changeTagged(
+  { em, organizationId, now }: UnitOfWork,
+  { name, where: [where, ...values], tags: [tags, ...tagsValues] }: TaggedChange,
+): Promise<void> {
+  const found = `select id from customers where organization_id = ? and tags <> '[]' and ${where}`
+  let isFound = true
+  while (isFound) {
+    await statement(
+      em,
+      `change-tagged-${name}`,
+      `with tagged as (${found} order by id for update)
+       update customers
+          set tags = (select ${tags} from jsonb_array_elements(tags) with ordinality as each (tag, ordinal)),
+              revision = revision + 1, updated_time = greatest(updated_time, ?)
+         from tagged where customers.organization_id = ? and customers.id = tagged.id`,
+      [organizationId, ...values, ...tagsValues, now, organizationId],
+    )
+    const left = await statement(em, `find-tagged-${name}`, `${found} limit 1`, [organizationId, ...values])
+    isFound = left.length > 0
+  }
 }
 
 /** Returns the unknown ids, and then changes nothing. Emits `customer-updated` for each customer that changes. */

@@ -105,6 +105,32 @@ describe('while a customer is merged', () => {
     expect(refunds.body).toMatchObject([{ type: 'refund', amount: 5, customerId: target }])
   })
 
+  test.each([
+    ['renamed', 'PATCH', 200, ['Whale']],
+    ['deleted', 'DELETE', 204, []],
+  ])('a tag that is %s meanwhile is so in the target', async (_, method, status, names) => {
+    const [id, target] = [await customer(), await customer()]
+    const tag = await create(api, 'tags', { name: 'Big spender', type: 'customer' })
+    expect((await api.send('POST', `tags/${tag.id}/customers/${id}`)).status).toBe(204)
+    const statuses = await behind(
+      ['customers', id],
+      [
+        () => merge(id, target),
+        () =>
+          api.send(
+            method,
+            `tags/${tag.id}`,
+            method === 'PATCH'
+              ? { body: '{"name":"Whale"}', headers: { 'Content-Type': 'application/json' } }
+              : {},
+          ),
+      ],
+    )
+    expect(statuses).toEqual([204, status])
+    const { tags } = await read(`customers/${target}`)
+    expect((tags as { name: string }[]).map(({ name }) => name)).toEqual(names)
+  })
+
   const disputed = async () => {
     const customerId = await customer()
     const order = await create(api, 'subscriptions', orderBody(merchant, { customerId, autopay: false }))
