@@ -9,16 +9,10 @@ export interface PasswordHasher {
 const PARAMETERS = { ln: 15, r: 8, p: 3 } as const
 const KEY_LENGTH = 32
 const FORMAT = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w-]+)\$([\w-]+)$/
-/** Two of the four threads that also encrypt and resolve names: a burst of sign-ins leaves the others free. */
-const AT_ONCE = 2
-
 /** Uses scrypt: 32 MiB, three passes, a tenth of a second. A hash carries its parameters, so that they can rise. */
 export function createPasswordHasher(): PasswordHasher {
-  const limited = atMostAtOnce(AT_ONCE)
   const keyOf = (password: string, salt: Buffer, { ln, r, p } = PARAMETERS as Parameters): Promise<Buffer> =>
-    limited(() =>
-      derive(password.normalize('NFKC'), salt, { N: 2 ** ln, r, p, maxmem: 512 * r * (2 ** ln + p) }),
-    )
+    derive(password.normalize('NFKC'), salt, { N: 2 ** ln, r, p, maxmem: 512 * r * (2 ** ln + p) })
   return {
     async hash(password) {
       const salt = randomBytes(16)
@@ -54,21 +48,4 @@ function derive(password: string, salt: Buffer, options: ScryptOptions): Promise
       error === null ? resolve(key) : reject(error),
     )
   })
-}
-
-/** Returns what runs at most so many tasks at once; the others wait in the order of their calls. */
-function atMostAtOnce(most: number): <T>(task: () => Promise<T>) => Promise<T> {
-  let running = 0
-  const waiting: (() => void)[] = []
-  return async (task) => {
-    if (running === most) await new Promise<void>((resolve) => waiting.push(resolve))
-    else running += 1
-    try {
-      return await task()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) running -= 1
-      else next()
-    }
-  }
 }

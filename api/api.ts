@@ -18,6 +18,7 @@ import { GATEWAY_CALLS } from '../gateways/port.ts'
 import type { ApplePayConnection } from '../wallets/apple-pay.ts'
 import { createWallet } from '../wallets/wallets.ts'
 import { createRateLimit } from './http/rate-limit.ts'
+import { passwordsInTurn } from './passwords-in-turn.ts'
 import { type ApiDependencies, createServer } from './server.ts'
 import { createRequestLog } from './tracking/request-log.ts'
 
@@ -117,7 +118,7 @@ export async function startApi(
     ...dependencies,
     requestLog,
     rateLimit,
-    passwords: createPasswordHasher(),
+    passwords: passwordsInTurn(createPasswordHasher()),
     gateway,
     wallet,
     temporal,

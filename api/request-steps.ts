@@ -62,13 +62,14 @@ import {
 } from './schemas/body-and-response.ts'
 import { neutralMembersOf } from './schemas/not-supported.ts'
 import type { TemporalService } from './temporal.ts'
+import type { Turn } from './turns.ts'
 
 export interface OperationDependencies {
   readonly config: Pick<Config, 'environment' | 'baseUrl'>
   readonly orm: MikroORM
   readonly installation: InstallationFacts
   readonly vault: Vault
-  readonly passwords: PasswordHasher
+  readonly passwords: (turn: Turn) => PasswordHasher
   readonly gateway: Gateways
   readonly wallet: Wallet
   readonly temporal: TemporalService | null
@@ -275,6 +276,7 @@ function operationContext(
     requireNoInvalidFields('validation-error', invalidBody?.(body) ?? [])
     return writablePart(schema, { ...(body as object), ...readOnlyValues }) as object
   }
+  const isGone = () => ctx.req.socket.destroyed
   const cards = createRequestCards({
     em: () => em.fork(),
     vault,
@@ -293,7 +295,7 @@ function operationContext(
     em,
     environment,
     keys: { vault, installation, environment },
-    passwords,
+    passwords: passwords({ organizationId, isGone }),
     address: ctx.ip,
     webhookTargets: { guard: addressGuard, environment },
     sendWebhook,
@@ -311,7 +313,7 @@ function operationContext(
       const body = checkedBody(mergePatch(current, sent), current)
       return { body: body as T, changed: differingMembers(before, body) }
     },
-    isGone: () => ctx.req.socket.destroyed,
+    isGone,
     prefers: (mediaType) => ctx.accepts('application/json', mediaType) === mediaType,
     has: (member) => typeof given === 'object' && given !== null && Object.hasOwn(given, member),
     async commit(work) {

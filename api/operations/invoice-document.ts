@@ -4,12 +4,10 @@ import { taxTotals } from '../../billing/taxes.ts'
 import { type Invoice, Organization } from '../../db/entities/index.ts'
 import { type DocumentLine, type InvoiceDocument, invoicePdf } from '../../documents/invoice-document.ts'
 import { readLogo } from '../../documents/logo.ts'
-import { NoTurnError, takingTurns } from '../../documents/turns.ts'
-import { Problem } from '../http/problems.ts'
-import { retryHeaders } from '../http/rate-limit.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { readOne, readRow } from '../resources/read.ts'
 import type { Resource } from '../resources/resource.ts'
+import { refusedWithoutTurn, takingTurns } from '../turns.ts'
 
 /** JSON, or a PDF document for a caller that prefers one. */
 export async function getInvoice(
@@ -20,21 +18,15 @@ export async function getInvoice(
     const response = await readOne(context, resource)
     return { ...response, headers: { ...response.headers, Vary: 'Accept' } }
   }
-  try {
-    return await inTurn(context, () => documentResponse(context, resource))
-  } catch (error) {
-    if (!(error instanceof NoTurnError)) throw error
-    const now = context.now()
-    throw new Problem('rate-limit-exceeded', 'Too many documents of this organization are being made.', {
-      headers: retryHeaders(new Date(now.getTime() + RETRY_AFTER), now),
-    })
-  }
+  return await refusedWithoutTurn(
+    'Too many documents of this organization are being made.',
+    context.now(),
+    () => inTurn(context, () => documentResponse(context, resource)),
+  )
 }
 
-/** Of all requests of this process: a long document holds up documents, and nothing else. */
-const inTurn = takingTurns()
-/** Milliseconds. */
-const RETRY_AFTER = 10_000
+/** Of all requests of this process. A document is made of many short pieces of work, one document at a time: it holds up documents alone. */
+const inTurn = takingTurns({ atOnce: 1, mostWaiting: 20 })
 
 async function documentResponse(
   context: OperationContext,

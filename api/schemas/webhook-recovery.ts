@@ -3,7 +3,9 @@ import { Instant, ReadOnly } from './conventions.ts'
 
 export const WebhookRecovery = Type.Object(
   {
-    since: Instant('Deliveries are resent that were created, or of which an attempt failed, at this time or later.'),
+    since: Instant(
+      'Deliveries are resent that were created, or of which an attempt failed, at this time or later.',
+    ),
     deliveries: ReadOnly(Type.Integer({ minimum: 0, description: 'Number of deliveries that are resent.' })),
   },
   {

@@ -47,9 +47,17 @@ export async function checkSignIn(
        from customer_credentials where organization_id = ? and username_digest = ?`,
     [now, organizationId, usernameDigest(username)],
   )
-  const isRight = await hasher.verify(password, found?.password_hash ?? null)
+  const forget = () => em.nativeDelete(SignInFailure, { organizationId, id: attempt.id })
+  let isRight: boolean
+  try {
+    isRight = await hasher.verify(password, found?.password_hash ?? null)
+  } catch (error) {
+    // It was not compared.
+    await forget()
+    throw error
+  }
   if (found === undefined || !isRight || found.is_expired) return { outcome: 'rejected' }
-  await em.nativeDelete(SignInFailure, { organizationId, id: attempt.id })
+  await forget()
   return { outcome: 'accepted', credential: { id: found.id, passwordHash: found.password_hash } }
 }
 
