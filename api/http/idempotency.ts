@@ -72,7 +72,7 @@ export async function findStoredResponse(
   if (record.requestHash !== request.requestHash) {
     throw new Problem(
       'idempotency-key-reused',
-      'The Idempotency-Key was already used for another request: one with another path, another body or other permissions of its credential.',
+      'The Idempotency-Key was already used for another request: one with another path, another body, or a credential whose permissions or allowed addresses differed.',
     )
   }
   return JSON.parse(await vault.open(record.responseCipher)) as StoredResponse

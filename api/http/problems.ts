@@ -87,7 +87,7 @@ export const PROBLEMS = {
     status: 422,
     title: 'Idempotency key already used',
     meaning:
-      'The `Idempotency-Key` was used for another request: one with another path, another body or other permissions of its credential. Use a new key for each new request.',
+      'The `Idempotency-Key` was used for another request: one with another path, another body, or a credential whose permissions or allowed addresses differed. A change of the `acl` or `allowedIps` of an API key has that effect too. Use a new key for each new request.',
   },
   'rate-limit-exceeded': {
     status: 429,

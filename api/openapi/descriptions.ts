@@ -24,7 +24,7 @@ A body accepts null for every optional member: null clears it, or returns it to 
 Each change of a resource increments its \`revision\`, which is also its \`ETag\`. \`If-Match\` carries out a request only for a known revision, and \`If-None-Match\` reads only what has changed.
 
 ## Repeated requests
-A POST with an \`Idempotency-Key\` can be repeated: its response is stored for 24 hours.
+A POST with an \`Idempotency-Key\` can be repeated: its response is stored for 24 hours. Repeat it with the same permissions and allowed addresses: after a change of the API key's \`acl\` or \`allowedIps\` it is 422.
 
 ## Errors
 Errors are problem documents (RFC 9457). Switch on \`code\`; \`type\` is the URL of an explanation. \`invalidFields\` lists what is wrong with a body or a query, each with a \`code\` of its own and a JSON Pointer. Besides the listed ones, an unknown path is 404, an unsupported method 405, and a request that is not valid HTTP is refused as such.

@@ -408,7 +408,7 @@ const PROBLEM_EXAMPLES: Readonly<
   },
   'idempotency-key-reused': {
     detail:
-      'The Idempotency-Key was already used for another request: one with another path, another body or other permissions of its credential.',
+      'The Idempotency-Key was already used for another request: one with another path, another body, or a credential whose permissions or allowed addresses differed.',
   },
   'rate-limit-exceeded': { detail: 'The limit of 3000 requests in 600 seconds has been exceeded.' },
   'internal-error': { detail: 'The request could not be completed.' },

@@ -317,6 +317,7 @@ describe('API keys', () => {
       const limited = as(await make({ acl: [{ permissions: ['PostApiKey'] }] }))
       const response = await limited.post('api-keys', body, key)
       expectProblem(response, 422, 'idempotency-key-reused')
+      expect(response.body.detail).toContain('permissions or allowed addresses')
       expect(JSON.stringify(response.body)).not.toContain(first.body.secretKey)
     })
   })
