@@ -19,6 +19,7 @@ import {
   keepCredit,
   moveBoundary,
   type Order,
+  ongoingPause,
   releaseCredit,
   requireStatus,
   set,
@@ -199,9 +200,9 @@ export function moveRenewal(order: Order, at: number, renewalTime: number): Tran
   if (renewalTime <= at || renewalTime === periodEnd || !renews(order)) return null
   return transition(order, at, 'api', (change) => {
     moveBoundary(change, renewalTime)
-    const ongoing = order.pauses.find((pause) => pause.status === 'ongoing')
+    const ongoing = ongoingPause(order)
     // The time paused is still added to it when the pause ends.
-    if (ongoing !== undefined)
+    if (ongoing !== null)
       changePause(change, ongoing.id, { timeRemaining: renewalTime - ongoing.effectiveTime })
   })
 }

@@ -36,6 +36,7 @@ import {
   keepCredit,
   mayCharge,
   type Order,
+  ongoingPause,
   set,
   type Transition,
   takeCreditBack,
@@ -142,7 +143,7 @@ export function cancelCharge(order: Order, at: number, sequence: number): Transi
     const isDue = charge?.isOwn === true && charge.answer !== 'timed-out' && isOpen(invoice)
     if (isDue) {
       const isAgain = isRetrying(order) && mayCharge(order)
-      changeInvoice(change, sequence, { charge: null, chargeTime: isAgain ? soonestCharge(order, at) : null })
+      changeInvoice(change, sequence, { charge: null, chargeTime: isAgain ? dueAgain(order, at) : null })
     } else {
       const waited = chargeTime === null ? null : Math.max(chargeTime, at)
       changeInvoice(change, sequence, { charge: null, chargeTime: waited })
@@ -316,6 +317,13 @@ function chargeNow(change: Change, fits: (invoice: Invoice) => boolean = () => t
 
 function soonestCharge({ status, terms }: Order, at: number): number {
   return status === 'pending' ? Math.max(terms.startTime, at) : at
+}
+
+/** What could be charged although the order is paused was due before the pause, and still is. */
+function dueAgain(order: Order, at: number): number {
+  const soonest = soonestCharge(order, at)
+  const pause = ongoingPause(order)
+  return pause === null ? soonest : Math.min(soonest, pause.effectiveTime - 1)
 }
 
 function applyPayment(change: Change, invoice: Invoice, amount: string): void {
