@@ -95,7 +95,8 @@ export function changeCancellation(
 }
 
 /**
- * Before the churn time service continues unchanged; later, or after delinquency, a new period begins.
+ * Before the churn time service continues unchanged; later, or after delinquency, a new period begins, and is charged
+ * however many renewals were declined before.
  * A `renewalTime` ahead becomes the next boundary and the anchor. With a new instrument, service that continues is charged for
  * what is open as `changeAutopay` has it.
  * @throws ConflictError when not canceled, without a further period, or with a delinquent invoice.
@@ -132,7 +133,7 @@ export function reactivateOrder(
       const { interval } = order.terms
       set(change, interval === null ? { anchor: at, anchorNumber: number } : anchorFrom(interval, at, number))
       set(change, { periodEnd: endOfPeriod(change.order, number) })
-      set(change, { remindersSent: { ...order.remindersSent, renewal: 0 } })
+      set(change, { remindersSent: { ...order.remindersSent, renewal: 0 }, declinedRenewals: null })
     }
     if (renewalTime !== null && renewalTime > at && renews(change.order)) moveBoundary(change, renewalTime)
     emit(change, 'subscription-reactivated')

@@ -160,14 +160,24 @@ export interface Payment {
   readonly used: string
 }
 
-/** A pending order begins, a one-time sale completes. What exceeds the amount due is not used. */
-export function receivePayment(order: Order, at: number, sequence: number, amount: string): Payment {
+/**
+ * A pending order begins, a one-time sale completes. What exceeds the amount due is not used. `instrumentId`: what was charged;
+ * null: nothing was, or it is not known.
+ */
+export function receivePayment(
+  order: Order,
+  at: number,
+  sequence: number,
+  amount: string,
+  instrumentId: string | null = null,
+): Payment {
   const invoice = order.invoices.find((one) => one.sequence === sequence)
   const used = invoice === undefined ? '0' : Money.min(amount, amountDue(invoice)).toFixed()
   const made = transition(order, at, 'payment', (change) => {
     if (invoice === undefined) return
     changeInvoice(change, sequence, { charge: null })
-    if (invoice.charge?.isOwn && !waitsForInstrument(order)) set(change, { declinedRenewals: null })
+    const isApproval = invoice.charge?.isOwn || order.declinedRenewals?.instrumentId === instrumentId
+    if (isApproval && !waitsForInstrument(order)) set(change, { declinedRenewals: null })
     if (isOpen(invoice) && (!isZero(used) || isZero(amountDue(invoice)))) applyPayment(change, invoice, used)
   })
   return { transition: made, used }
