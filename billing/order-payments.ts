@@ -407,10 +407,16 @@ function learnDecline(change: Change, sequence: number, charge: DeclinedCharge):
 }
 
 /** After too many renewals declined in a row, nothing is charged any more. */
-function countRenewal(change: Change, { type }: Invoice, { instrumentId }: DeclinedCharge): void {
+function countRenewal(
+  change: Change,
+  { type, sequence: invoice }: Invoice,
+  { instrumentId }: DeclinedCharge,
+): void {
   if (type !== 'renewal' || instrumentId === null) return
-  const { declinedRenewals, terms } = change.order
-  set(change, { declinedRenewals: declinedRenewalsAfter(declinedRenewals, terms, instrumentId) })
+  const { declinedRenewals: before, terms, invoices } = change.order
+  const counted = declinedRenewalsAfter(before, terms, { instrumentId, invoice })
+  const open = new Set(invoices.filter(isOpen).map(({ sequence }) => sequence))
+  set(change, { declinedRenewals: { ...counted, invoices: counted.invoices.filter((one) => open.has(one)) } })
   if (!waitsForInstrument(change.order)) return
   for (const { sequence, chargeTime } of change.order.invoices) {
     if (chargeTime !== null) changeInvoice(change, sequence, { chargeTime: null })

@@ -247,6 +247,28 @@ describe('an order whose renewals are declined in a row', () => {
     expect(waitsForInstrument(paid('other').order)).toBe(true)
   })
 
+  test('by one that becomes a backup too, is counted once for each', () => {
+    const backups =
+      (...backupIds: string[]): Command['act'] =>
+      (order, now) =>
+        changeAutopay(order, now, { ...order.terms, backupIds }, true)
+    const order = limited(3, declining('hard')).live(at('2027-04-10'))
+    expect(order.order.declinedRenewals).toMatchObject({ count: 2, instrumentId: 'card' })
+    order.command({ at: at('2027-04-11'), act: backups('second') }).live(at('2027-04-11'))
+    order.command({ at: at('2027-04-12'), act: backups('second', 'third') }).live(at('2027-04-12'))
+    const cards = order.charges.slice(3).map(({ invoice, instrumentId }) => `${invoice} by ${instrumentId}`)
+    expect(cards).toEqual(['2 by second', '3 by second', '2 by third', '3 by third'])
+    expect(order.order.declinedRenewals).toMatchObject({ count: 2, instrumentId: 'card' })
+    order.live(at('2027-05-10'))
+    expect(waitsForInstrument(order.order)).toBe(true)
+  })
+
+  test('with a count that an earlier release stored, counts on', () => {
+    const order = limited(3, declining('hard')).live(at('2027-03-10'))
+    order.order = { ...order.order, declinedRenewals: { count: 1, instrumentId: 'card' } }
+    expect(order.live(at('2027-04-10')).order.declinedRenewals).toMatchObject({ count: 2 })
+  })
+
   test('where a retry was approved in between, is still charged', () => {
     const renewal: readonly Answer[] = ['soft', 'approved']
     const answers = ['approved', ...Array.from({ length: 10 }, () => renewal).flat()] as Answer[]
