@@ -1,7 +1,7 @@
 import { isForNewInstrument, isHeld, paydayRetry } from './dunning.ts'
 import { reach } from './durations.ts'
 import { type Invoice, isOpen } from './invoices.ts'
-import { isServed, type Order } from './order.ts'
+import { isServed, type Order, ongoingPause } from './order.ts'
 
 /** A charge made more than this after it was due is late, and late charges are this far apart. Milliseconds. */
 export const LATENESS = 3_600_000
@@ -108,8 +108,14 @@ export function awaitsUndo(
 type Chargeable = Invoice & { readonly chargeTime: number }
 
 function isChargeable(order: Order, invoice: Invoice): invoice is Chargeable {
-  if (order.status === 'paused' || awaitsUndo(order, invoice)) return false
+  if (fallsIntoPause(order, invoice) || awaitsUndo(order, invoice)) return false
   return invoice.chargeTime !== null && invoice.charge === null && isOpen(invoice)
+}
+
+/** True for a charge that is due during a pause, or after it. One that was due before is made during the pause. */
+function fallsIntoPause(order: Pick<Order, 'pauses'>, { chargeTime }: Pick<Invoice, 'chargeTime'>): boolean {
+  const pause = ongoingPause(order)
+  return pause !== null && chargeTime !== null && chargeTime >= pause.effectiveTime
 }
 
 function awaitedSince(order: Order, invoice: Invoice): number | null {

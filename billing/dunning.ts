@@ -30,6 +30,8 @@ export interface Decline {
 export interface DeclinedRenewals {
   readonly count: number
   readonly instrumentId: string
+  /** Sequences of those that are still open; none in what earlier releases stored. */
+  readonly invoices?: readonly number[]
 }
 
 interface Dunned {
@@ -101,13 +103,19 @@ function reachesLimit({ declinedRenewalsLimit: limit }: OrderTerms, declined: De
   return declined !== null && limit !== null && declined.count >= limit
 }
 
+/** Counts the renewal invoice once, whichever instruments, and however often, it is declined for. */
 export function declinedRenewalsAfter(
   before: DeclinedRenewals | null,
   { instrumentId: preferred, backupIds = [] }: Pick<OrderTerms, 'instrumentId' | 'backupIds'>,
-  declined: string,
-): DeclinedRenewals {
-  const instrumentId = preferred !== null && backupIds.includes(declined) ? preferred : declined
-  return { count: before?.instrumentId === instrumentId ? before.count + 1 : 1, instrumentId }
+  declined: { readonly instrumentId: string; readonly invoice: number },
+): Required<DeclinedRenewals> {
+  const { invoice } = declined
+  const isBackup = preferred !== null && backupIds.includes(declined.instrumentId)
+  const instrumentId = isBackup ? preferred : declined.instrumentId
+  if (before?.instrumentId !== instrumentId) return { count: 1, instrumentId, invoices: [invoice] }
+  const { count, invoices = [] } = before
+  if (invoices.includes(invoice)) return { count, instrumentId, invoices }
+  return { count: count + 1, instrumentId, invoices: [...invoices, invoice] }
 }
 
 /**

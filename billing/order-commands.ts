@@ -19,6 +19,7 @@ import {
   keepCredit,
   moveBoundary,
   type Order,
+  ongoingPause,
   releaseCredit,
   requireStatus,
   set,
@@ -94,7 +95,8 @@ export function changeCancellation(
 }
 
 /**
- * Before the churn time service continues unchanged; later, or after delinquency, a new period begins.
+ * Before the churn time service continues unchanged; later, or after delinquency, a new period begins, and is charged
+ * however many renewals were declined before.
  * A `renewalTime` ahead becomes the next boundary and the anchor. With a new instrument, service that continues is charged for
  * what is open as `changeAutopay` has it.
  * @throws ConflictError when not canceled, without a further period, or with a delinquent invoice.
@@ -131,7 +133,7 @@ export function reactivateOrder(
       const { interval } = order.terms
       set(change, interval === null ? { anchor: at, anchorNumber: number } : anchorFrom(interval, at, number))
       set(change, { periodEnd: endOfPeriod(change.order, number) })
-      set(change, { remindersSent: { ...order.remindersSent, renewal: 0 } })
+      set(change, { remindersSent: { ...order.remindersSent, renewal: 0 }, declinedRenewals: null })
     }
     if (renewalTime !== null && renewalTime > at && renews(change.order)) moveBoundary(change, renewalTime)
     emit(change, 'subscription-reactivated')
@@ -199,9 +201,9 @@ export function moveRenewal(order: Order, at: number, renewalTime: number): Tran
   if (renewalTime <= at || renewalTime === periodEnd || !renews(order)) return null
   return transition(order, at, 'api', (change) => {
     moveBoundary(change, renewalTime)
-    const ongoing = order.pauses.find((pause) => pause.status === 'ongoing')
+    const ongoing = ongoingPause(order)
     // The time paused is still added to it when the pause ends.
-    if (ongoing !== undefined)
+    if (ongoing !== null)
       changePause(change, ongoing.id, { timeRemaining: renewalTime - ongoing.effectiveTime })
   })
 }

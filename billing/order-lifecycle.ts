@@ -31,6 +31,7 @@ import {
   issueRenewal,
   mayCharge,
   type Order,
+  ongoingPause,
   set,
   type Transition,
   transition,
@@ -284,7 +285,7 @@ function* pauses(order: Order): Generator<Due> {
 }
 
 function* resumes(order: Order): Generator<Due> {
-  const pause = order.pauses.find(({ status }) => status === 'ongoing')
+  const pause = ongoingPause(order)
   if (pause?.endTime == null) return
   yield { at: pause.endTime, kind: 'pause and resume', cause: 'timer', work: resume }
 }

@@ -36,6 +36,7 @@ import {
   keepCredit,
   mayCharge,
   type Order,
+  ongoingPause,
   set,
   type Transition,
   takeCreditBack,
@@ -142,7 +143,7 @@ export function cancelCharge(order: Order, at: number, sequence: number): Transi
     const isDue = charge?.isOwn === true && charge.answer !== 'timed-out' && isOpen(invoice)
     if (isDue) {
       const isAgain = isRetrying(order) && mayCharge(order)
-      changeInvoice(change, sequence, { charge: null, chargeTime: isAgain ? soonestCharge(order, at) : null })
+      changeInvoice(change, sequence, { charge: null, chargeTime: isAgain ? dueAgain(order, at) : null })
     } else {
       const waited = chargeTime === null ? null : Math.max(chargeTime, at)
       changeInvoice(change, sequence, { charge: null, chargeTime: waited })
@@ -159,14 +160,24 @@ export interface Payment {
   readonly used: string
 }
 
-/** A pending order begins, a one-time sale completes. What exceeds the amount due is not used. */
-export function receivePayment(order: Order, at: number, sequence: number, amount: string): Payment {
+/**
+ * A pending order begins, a one-time sale completes. What exceeds the amount due is not used. `instrumentId`: what was charged;
+ * null: nothing was, or it is not known.
+ */
+export function receivePayment(
+  order: Order,
+  at: number,
+  sequence: number,
+  amount: string,
+  instrumentId: string | null = null,
+): Payment {
   const invoice = order.invoices.find((one) => one.sequence === sequence)
   const used = invoice === undefined ? '0' : Money.min(amount, amountDue(invoice)).toFixed()
   const made = transition(order, at, 'payment', (change) => {
     if (invoice === undefined) return
     changeInvoice(change, sequence, { charge: null })
-    if (invoice.charge?.isOwn && !waitsForInstrument(order)) set(change, { declinedRenewals: null })
+    const isApproval = invoice.charge?.isOwn || order.declinedRenewals?.instrumentId === instrumentId
+    if (isApproval && !waitsForInstrument(order)) set(change, { declinedRenewals: null })
     if (isOpen(invoice) && (!isZero(used) || isZero(amountDue(invoice)))) applyPayment(change, invoice, used)
   })
   return { transition: made, used }
@@ -318,6 +329,13 @@ function soonestCharge({ status, terms }: Order, at: number): number {
   return status === 'pending' ? Math.max(terms.startTime, at) : at
 }
 
+/** What could be charged although the order is paused was due before the pause, and still is. */
+function dueAgain(order: Order, at: number): number {
+  const soonest = soonestCharge(order, at)
+  const pause = ongoingPause(order)
+  return pause === null ? soonest : Math.min(soonest, pause.effectiveTime - 1)
+}
+
 function applyPayment(change: Change, invoice: Invoice, amount: string): void {
   const { order, at } = change
   const { sequence } = invoice
@@ -389,10 +407,16 @@ function learnDecline(change: Change, sequence: number, charge: DeclinedCharge):
 }
 
 /** After too many renewals declined in a row, nothing is charged any more. */
-function countRenewal(change: Change, { type }: Invoice, { instrumentId }: DeclinedCharge): void {
+function countRenewal(
+  change: Change,
+  { type, sequence: invoice }: Invoice,
+  { instrumentId }: DeclinedCharge,
+): void {
   if (type !== 'renewal' || instrumentId === null) return
-  const { declinedRenewals, terms } = change.order
-  set(change, { declinedRenewals: declinedRenewalsAfter(declinedRenewals, terms, instrumentId) })
+  const { declinedRenewals: before, terms, invoices } = change.order
+  const counted = declinedRenewalsAfter(before, terms, { instrumentId, invoice })
+  const open = new Set(invoices.filter(isOpen).map(({ sequence }) => sequence))
+  set(change, { declinedRenewals: { ...counted, invoices: counted.invoices.filter((one) => open.has(one)) } })
   if (!waitsForInstrument(change.order)) return
   for (const { sequence, chargeTime } of change.order.invoices) {
     if (chargeTime !== null) changeInvoice(change, sequence, { chargeTime: null })

@@ -223,6 +223,11 @@ export function isServed({ status, canceledBy }: Pick<Order, 'status' | 'cancele
   return status === 'canceled' && canceledBy !== 'rebilly-side'
 }
 
+/** Returns the pause under way; null: the order is not paused. */
+export function ongoingPause({ pauses }: Pick<Order, 'pauses'>): Pause | null {
+  return pauses.find(({ status }) => status === 'ongoing') ?? null
+}
+
 export function hasNextPeriod(order: Order): boolean {
   const { terms, inTrial, periodEnd, churnTime } = order
   if (terms.interval === null || periodEnd === null) return false

@@ -5,6 +5,7 @@ import {
   emit,
   moveBoundary,
   type Order,
+  ongoingPause,
   type Pause,
   requireStatus,
   set,
@@ -79,8 +80,8 @@ export function beginPause(change: Change, id: string): void {
 }
 
 export function resume(change: Change): void {
-  const pause = change.order.pauses.find(({ status }) => status === 'ongoing')
-  if (pause === undefined) return
+  const pause = ongoingPause(change.order)
+  if (pause === null) return
   endPause(change, pause)
   set(change, { status: 'active' })
   emit(change, 'subscription-resumed', { pause: pause.id })
@@ -110,9 +111,10 @@ export function endPause(change: Change, pause: Pause): void {
     const remaining = pause.timeRemaining ?? periodEnd - pause.effectiveTime
     moveBoundary(change, at + remaining)
   }
-  // Charges that were due during the pause are made once, now.
+  // Charges that were due during the pause are made once, now; those due before it are only late.
   for (const { sequence, chargeTime } of change.order.invoices) {
-    if (chargeTime !== null && chargeTime < at) changeInvoice(change, sequence, { chargeTime: at })
+    const fellIntoPause = chargeTime !== null && chargeTime >= pause.effectiveTime && chargeTime < at
+    if (fellIntoPause) changeInvoice(change, sequence, { chargeTime: at })
   }
 }
 

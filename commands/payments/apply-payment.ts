@@ -159,8 +159,9 @@ export async function payInvoices(
   if (transaction.invoiceIds.length === 0) return
   let left = new Money(transaction.amount)
   const payments = new Map<string, string>()
+  const instrumentId = instrumentOf(transaction)
   await applyToInvoices(unit, invoices, transaction, ({ id, record, sequence, instant }) => {
-    const { transition, used } = receivePayment(record.order, instant, sequence, left.toFixed())
+    const { transition, used } = receivePayment(record.order, instant, sequence, left.toFixed(), instrumentId)
     if (!isZero(used)) payments.set(id, used)
     left = left.minus(used)
     return transition

@@ -297,6 +297,67 @@ describe('at one instant', () => {
   })
 })
 
+describe('a charge that was due before a pause began', () => {
+  const boundary = at('2027-02-28')
+  const pause: Command['act'] = (order, now) =>
+    pauseOrder(order, now, { id: `pause ${order.pauses.length}`, effectiveTime: null, endTime: null })
+  const resume: Command['act'] = (order, now) => removePause(order, now, order.pauses.at(-1)?.id ?? '')
+  const cancelNow: Command['act'] = (order, now) =>
+    cancelOrder(order, now, {
+      churnTime: null,
+      churnTimePolicy: null,
+      canceledBy: 'merchant',
+      reason: null,
+      description: null,
+    })
+  /** Its renewal is issued and, as its charge has not begun, it is paused a minute later. */
+  const paused = (answers: readonly Answer[] = []) =>
+    charged(DELINQUENT_AFTER_3_DAYS, ['approved', ...answers])
+      .live(boundary - 1)
+      .command({ at: boundary + MINUTE, act: pause })
+
+  test('is made, and its invoice is neither past due nor delinquent before its result', () => {
+    const late = boundary + 10 * DAY
+    for (const now of [boundary + 2 * MINUTE, late]) {
+      const order = paused()
+      const { order: waiting, gatewayCall: call } = advanceThrough(order.order, now)
+      expect(call).toEqual({ invoice: 2, at: boundary })
+      expect(waiting).toMatchObject({ status: 'paused' })
+      expect(waiting.invoices.at(-1)).toMatchObject({ status: 'unpaid', attempts: 0 })
+      order.live(now).command({ at: late + DAY, act: resume })
+      expect(order.order.status).toBe('active')
+      expect(order.invoice(2)).toMatchObject({ status: 'paid', attempts: 1 })
+    }
+  })
+
+  test('and is declined is not retried before the resume', () => {
+    const order = paused(['declined']).live(boundary + 2 * DAY)
+    expect(order.charges).toHaveLength(2)
+    order.command({ at: boundary + 2 * DAY + HOUR, act: resume }).live(boundary + 2 * DAY + HOUR)
+    expect(order.invoice(2)).toMatchObject({ status: 'paid', attempts: 2 })
+  })
+
+  test('and never reached the gateway is made again, on time or late', () => {
+    for (const now of [boundary + 2 * MINUTE, boundary + 2 * HOUR, boundary + 10 * DAY]) {
+      const order = paused(['not-sent'])
+      order.advanceTo(now).live(now + 2 * HOUR)
+      expect(order.order.status).toBe('paused')
+      expect(order.invoice(2)).toMatchObject({ status: 'paid', attempts: 2 })
+    }
+  })
+
+  test('is made by a cancellation, or a resume and another pause, too', () => {
+    const canceled = paused().command({ at: boundary + 2 * MINUTE, act: cancelNow })
+    expect(canceled.live(END).order).toMatchObject({ status: 'churned' })
+    expect(canceled.invoice(2)).toMatchObject({ status: 'paid', attempts: 1 })
+    const again = paused()
+      .command({ at: boundary + 2 * MINUTE, act: resume })
+      .command({ at: boundary + 3 * MINUTE, act: pause })
+    expect(again.live(boundary + 10 * DAY).order.status).toBe('paused')
+    expect(again.invoice(2)).toMatchObject({ status: 'paid', attempts: 1 })
+  })
+})
+
 describe('a first payment that is declined and made later', () => {
   const trial = { price: '1', period: { unit: 'day' as const, length: 10 } }
 
@@ -1111,6 +1172,62 @@ describe('for any terms, commands, answers and outages', () => {
     )
   })
 
+  test('a charge that is up to an hour late gives the same record, whatever pauses begin and end meanwhile', () => {
+    const renewing = anyTerms.filter(
+      ({ interval, declinedRenewalsLimit }) => interval !== null && declinedRenewalsLimit === null,
+    )
+    const known = fc
+      .array(fc.constantFrom<Answer>('approved', 'approved', 'declined', ...DECLINE_CLASSES), {
+        maxLength: 60,
+      })
+      .map((given): Answer[] => ['approved', ...given])
+    const delays = fc.infiniteStream(fc.integer({ min: 0, max: 50 * MINUTE }))
+    // At, shortly before and shortly after what is due in the order's life.
+    const pausing = fc.array(
+      fc.record({
+        deadline: fc.integer({ min: 0, max: 20 }),
+        after: fc.oneof(fc.integer({ min: -2, max: 2 }), fc.integer({ min: -60 * MINUTE, max: 60 * MINUTE })),
+        isPause: fc.boolean(),
+      }),
+      { maxLength: 6 },
+    )
+    fc.assert(
+      fc.property(renewing, known, delays, pausing, (agreed, given, late, chosen) => {
+        const deadlines = deadlinesOf(agreed, given)
+        // While its first payment is awaited, an order cannot be paused.
+        const begun = Math.max(agreed.startTime, agreed.createdTime) + HOUR
+        const commands = chosen
+          .map(({ deadline, after, isPause }, index): Command => {
+            const instant = (deadlines[deadline % deadlines.length] ?? begun) + after
+            const begin: Command['act'] = (order, now) =>
+              pauseOrder(order, now, { id: `pause ${index}`, effectiveTime: null, endTime: null })
+            const end: Command['act'] = (order, now) => removePause(order, now, order.pauses.at(-1)?.id ?? '')
+            return { at: Math.max(instant, begun), act: isPause ? begin : end }
+          })
+          .toSorted((a, b) => a.at - b.at)
+        const onTime = new ChargedOrder(agreed, given)
+        const delayed = new ChargedOrder(agreed, given)
+        for (const command of commands) {
+          onTime.live(command.at - 1).command(command)
+          for (;;) {
+            const wakes = (delayed.nextDeadline() ?? END) + (late.next().value ?? 0)
+            if (wakes >= command.at) break
+            delayed.advanceTo(wakes)
+          }
+          delayed.command(command)
+        }
+        onTime.live(END)
+        // The delinquency of one invoice does not wait for the charge of another.
+        const { canceledBy, canceledTime } = onTime.order
+        const ended = canceledBy === 'rebilly-side' ? (canceledTime ?? END) : END
+        fc.pre(!onTime.charges.some(({ now }) => now < ended && now > ended - HOUR))
+        delayed.live(END - DAY, () => late.next().value ?? 0).live(END)
+        expect(recordOf(delayed.order)).toEqual(recordOf(onTime.order))
+      }),
+      RUNS,
+    )
+  })
+
   test('where everything is approved, nothing that was issued is owed', () => {
     fc.assert(
       fc.property(anyTerms, looks, (agreed, instants) => {
@@ -1146,6 +1263,17 @@ describe('for any terms, commands, answers and outages', () => {
     expect(order.invoice(3)).toMatchObject({ status: 'paid', paidTime: at('2027-04-02') })
   })
 })
+
+function deadlinesOf(agreed: OrderTerms, given: readonly Answer[]): number[] {
+  const order = new ChargedOrder(agreed, given)
+  const found: number[] = []
+  for (;;) {
+    const next = order.nextDeadline()
+    if (next === null || next > END) return found
+    found.push(next)
+    order.advanceTo(next)
+  }
+}
 
 const NO_AUTOPAY = { canCharge: false, instrumentId: null, autopayRetries: [] }
 

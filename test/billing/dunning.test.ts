@@ -2,7 +2,14 @@ import { describe, expect, test } from '@jest/globals'
 import { DECLINE_CLASSES, waitsForInstrument } from '../../billing/dunning.ts'
 import { parseDuration } from '../../billing/durations.ts'
 import { CHARGE_TIMEOUT } from '../../billing/inquiry-schedule.ts'
-import { changeAutopay, chargeOpen, declineCharge } from '../../billing/order-payments.ts'
+import { cancelOrder, reactivateOrder } from '../../billing/order-commands.ts'
+import {
+  beginCallersCharge,
+  changeAutopay,
+  chargeOpen,
+  declineCharge,
+  receivePayment,
+} from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
 import fc from '../support/fast-check.ts'
 import { type Answer, ChargedOrder } from './charged-order.ts'
@@ -26,6 +33,15 @@ const defaultCard =
   (instrumentId: string): Command['act'] =>
   (order, now) =>
     chargeOpen(withInstrument(order, instrumentId), now)
+
+const cancelNow: Command['act'] = (order, now) =>
+  cancelOrder(order, now, {
+    churnTime: null,
+    churnTimePolicy: null,
+    canceledBy: 'merchant',
+    reason: null,
+    description: null,
+  })
 
 describe('a backup', () => {
   const cardsOf = (order: ChargedOrder, sequence: number) =>
@@ -202,6 +218,55 @@ describe('an order whose renewals are declined in a row', () => {
       [2, 3, 4, 5, 6].map((sequence) => [sequence, '2027-07-02']),
     )
     expect(order.live(at('2027-07-31')).invoice(7).status).toBe('paid')
+  })
+
+  test.each(['a cancellation', 'its delinquency'])(
+    'and ended by %s, is charged when it is reactivated',
+    (ending) => {
+      const delinquencyPeriod = ending === 'its delinquency' ? parseDuration('P9D') : null
+      const order = charged({ declinedRenewalsLimit: 1, delinquencyPeriod }, ['approved', 'hard', 'hard'])
+      order.live(at('2027-03-10'))
+      if (delinquencyPeriod === null) order.command({ at: at('2027-03-11'), act: cancelNow })
+      expect(['churned', 'canceled']).toContain(order.order.status)
+      expect(waitsForInstrument(order.order)).toBe(true)
+      order.command({ at: at('2027-03-12'), act: reactivateOrder }).live(at('2027-03-12'))
+      expect(order.charges.at(-1)).toMatchObject({ invoice: 3, now: at('2027-03-12'), answer: 'hard' })
+      // Declined again, it waits again.
+      expect(order.live(at('2027-04-30')).charges).toHaveLength(3)
+    },
+  )
+
+  test('where the customer paid one with the same instrument in between, is still charged', () => {
+    const paid = (instrumentId: string): ChargedOrder => {
+      const order = limited(2, declining('hard')).live(at('2027-03-10'))
+      const pay: Command['act'] = (before, now) =>
+        receivePayment(beginCallersCharge(before, now, 2).order, now, 2, '9.9', instrumentId).transition
+      return order.command({ at: at('2027-03-11'), act: pay }).live(at('2027-04-10'))
+    }
+    expect(waitsForInstrument(paid('card').order)).toBe(false)
+    expect(waitsForInstrument(paid('other').order)).toBe(true)
+  })
+
+  test('by one that becomes a backup too, is counted once for each', () => {
+    const backups =
+      (...backupIds: string[]): Command['act'] =>
+      (order, now) =>
+        changeAutopay(order, now, { ...order.terms, backupIds }, true)
+    const order = limited(3, declining('hard')).live(at('2027-04-10'))
+    expect(order.order.declinedRenewals).toMatchObject({ count: 2, instrumentId: 'card' })
+    order.command({ at: at('2027-04-11'), act: backups('second') }).live(at('2027-04-11'))
+    order.command({ at: at('2027-04-12'), act: backups('second', 'third') }).live(at('2027-04-12'))
+    const cards = order.charges.slice(3).map(({ invoice, instrumentId }) => `${invoice} by ${instrumentId}`)
+    expect(cards).toEqual(['2 by second', '3 by second', '2 by third', '3 by third'])
+    expect(order.order.declinedRenewals).toMatchObject({ count: 2, instrumentId: 'card' })
+    order.live(at('2027-05-10'))
+    expect(waitsForInstrument(order.order)).toBe(true)
+  })
+
+  test('with a count that an earlier release stored, counts on', () => {
+    const order = limited(3, declining('hard')).live(at('2027-03-10'))
+    order.order = { ...order.order, declinedRenewals: { count: 1, instrumentId: 'card' } }
+    expect(order.live(at('2027-04-10')).order.declinedRenewals).toMatchObject({ count: 2 })
   })
 
   test('where a retry was approved in between, is still charged', () => {
