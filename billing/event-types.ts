@@ -278,7 +278,7 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
   },
   {
     type: 'transaction-timeout-resolved',
-    when: 'The outcome of a transaction became known after it had been unknown.',
+    when: 'The outcome of a transaction has been unknown for a day. An automatic charge counts as declined from then on; an outcome that becomes known later still counts.',
     ids: ['transactionId'],
   },
   { type: 'dispute-created', when: 'A dispute was created.', ids: ['disputeId', 'transactionId'] },

@@ -7,7 +7,7 @@ import {
 } from '../../commands/catalog/create-customer.ts'
 import { lockToMerge, mergeCustomers } from '../../commands/catalog/merge-customers.ts'
 import { setLeadSource, updateCustomer } from '../../commands/catalog/update-customer.ts'
-import { lockOwingOrders } from '../../commands/orders/charge-open-invoices.ts'
+import { lockChargeable } from '../../commands/orders/charge-open-invoices.ts'
 import { requireUnreferenced } from '../../commands/references.ts'
 import { changeRow } from '../../db/change-row.ts'
 import {
@@ -84,7 +84,7 @@ export const customers: Resource<CustomerRow> = {
 
 export const customerWriter: Writer<CustomerRow, Customer> = {
   async lock(unit, id) {
-    await lockOwingOrders(unit, id)
+    await lockChargeable(unit, id)
     return await lockRow(unit, CustomerRow, id)
   },
   create: (unit, id, body, context) => createCustomer(unit, id, ...givenOf(body, context, null)),

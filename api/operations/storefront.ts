@@ -1,7 +1,7 @@
 /** Resources as a customer's browser sees them. Records of other customers do not exist for it. */
 
 import { updateAccount } from '../../commands/catalog/update-account.ts'
-import { lockOwingOrders } from '../../commands/orders/charge-open-invoices.ts'
+import { lockChargeable } from '../../commands/orders/charge-open-invoices.ts'
 import { createPaymentInstrument } from '../../commands/payments/create-payment-instrument.ts'
 import {
   emitInstrumentModified,
@@ -163,7 +163,7 @@ export async function getAccount(context: OperationContext): Promise<OperationRe
 export async function putAccount(context: OperationContext): Promise<OperationResponse> {
   const id = customerOf(context)
   return await context.commit(async (unit) => {
-    await lockOwingOrders(unit, id)
+    await lockChargeable(unit, id)
     const row = await lockRow(unit, customers.entity, id)
     if (row === null) throw notFound(storefrontAccount, id)
     requirePreconditions(context.preconditions, row.revision)

@@ -7,7 +7,7 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { customerEvent } from '../../events/customer-events.ts'
 import { customerEntry } from '../../events/timeline.ts'
 import { endAccessOf } from '../access/end-access.ts'
-import { chargeOwing, lockFreeOwing, OWES, type Owing, WAS_DECLINED } from '../orders/charge-open-invoices.ts'
+import { chargeOwing, IS_OPEN, lockFreeOwing, MAY_OWE, type Owing } from '../orders/charge-open-invoices.ts'
 import { lockDiscounted, repriceDrafts } from '../orders/order-redemptions.ts'
 
 /**
@@ -35,7 +35,7 @@ export const ENDED_TABLES = [
 const FIELD = 'targetCustomerId'
 
 /**
- * Locks the customer's disputes, orders and own invoices, and what the target owes or has not begun; then both customers by id.
+ * Locks the customer's disputes, orders and own invoices, and what the target may be charged for; then both customers by id.
  * Null: no such customer. Throws InvalidFieldsError.
  */
 export async function lockToMerge(
@@ -53,7 +53,7 @@ export async function lockToMerge(
     unit.em,
     'lock-orders-to-merge',
     `select id from subscriptions owing
-      where organization_id = ? and (customer_id = ? or (customer_id = ? and (status = 'pending' or ${OWES})))
+      where organization_id = ? and (customer_id = ? or (customer_id = ? and (${MAY_OWE})))
       order by id for update`,
     [unit.organizationId, id, targetId],
   )
@@ -61,7 +61,7 @@ export async function lockToMerge(
     unit.em,
     'lock-own-invoices-to-merge',
     `select id from invoices
-      where organization_id = ? and subscription_id is null and (customer_id = ? or (customer_id = ? and ${WAS_DECLINED}))
+      where organization_id = ? and subscription_id is null and (customer_id = ? or (customer_id = ? and ${IS_OPEN}))
       order by id for update`,
     [unit.organizationId, id, targetId],
   )

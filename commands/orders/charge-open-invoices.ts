@@ -16,10 +16,29 @@ import type { ChargeTerms } from './choose-instrument.ts'
 import type { Loading } from './load-order.ts'
 import { orderInstant } from './order-instant.ts'
 
-/** Locks the customer's owing orders, then own invoices. It comes before the lock of the customer, as in all commands. */
-export async function lockOwingOrders(unit: UnitOfWork, customerId: string): Promise<void> {
-  await statement(unit.em, 'lock-owing-orders', OWING, [unit.organizationId, customerId])
-  await statement(unit.em, 'lock-declined-invoices', DECLINED, [unit.organizationId, customerId])
+/**
+ * Locks what a new instrument of the customer may be charged for: its orders, then own invoices. Those that owe nothing yet may be
+ * issued an invoice by another transaction now, which did not find the instrument. It comes before the lock of the
+ * customer, as in all commands.
+ */
+export async function lockChargeable(unit: UnitOfWork, customerId: string): Promise<void> {
+  const named = [unit.organizationId, customerId]
+  await statement(
+    unit.em,
+    'lock-chargeable-orders',
+    `select id from subscriptions owing
+      where organization_id = ? and customer_id = ? and (${MAY_OWE})
+      order by id for update`,
+    named,
+  )
+  await statement(
+    unit.em,
+    'lock-open-own-invoices',
+    `select id from invoices
+      where organization_id = ? and customer_id = ? and subscription_id is null and ${IS_OPEN}
+      order by id for update`,
+    named,
+  )
 }
 
 /**
@@ -104,18 +123,22 @@ async function found<Row extends { organizationId: string; id: string }>(
   return rows as Row[]
 }
 
+/** SQL: true of an invoice that is to be paid. */
+export const IS_OPEN = `status in ('unpaid', 'past-due', 'partially-paid')`
 /** SQL: true of an order, `owing`, that is charged automatically and owes something. */
-export const OWES = `autopay
+const OWES = `autopay
     and exists (select from invoices where organization_id = owing.organization_id
-                   and subscription_id = owing.id and status in ('unpaid', 'past-due', 'partially-paid'))`
-/** SQL: true of an own invoice whose automatic charge was declined. */
-export const WAS_DECLINED = `declined_time is not null and status in ('unpaid', 'past-due', 'partially-paid')`
+                   and subscription_id = owing.id and ${IS_OPEN})`
+/** SQL: true of an order, `owing`, that owes something, or can still be issued an invoice. */
+export const MAY_OWE = `status not in ('abandoned', 'voided', 'completed', 'trial-ended') or ${OWES}`
 
 /** Binds organization and customer, as the next one. */
 const OWING = `select id from subscriptions owing
   where organization_id = ? and customer_id = ? and ${OWES}
   order by id for update`
 
+/** Own invoices whose automatic charge was declined. */
 const DECLINED = `select id from invoices
-  where organization_id = ? and customer_id = ? and subscription_id is null and ${WAS_DECLINED}
+  where organization_id = ? and customer_id = ? and subscription_id is null
+    and declined_time is not null and ${IS_OPEN}
   order by id for update`

@@ -96,6 +96,7 @@ export async function loadOrders(
       charging: charging.get(row.id) ?? UNCHARGED,
       redeemed,
       creditMemos: credit.get(row.customerId) ?? [],
+      instant,
     }
     return {
       row,

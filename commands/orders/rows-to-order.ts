@@ -19,12 +19,15 @@ export function orderOf(
     charging = UNCHARGED,
     creditMemos = [],
     redeemed,
+    instant = Number.NEGATIVE_INFINITY,
   }: {
     readonly invoices?: readonly Invoice[]
     readonly pauses?: readonly SubscriptionPause[]
     readonly charging?: ChargeTerms
     readonly creditMemos?: readonly CreditMemo[]
     readonly redeemed: readonly RedeemedCoupon[]
+    /** Milliseconds, on the order's clock. Only its reminders ask for it. */
+    readonly instant?: number
   },
 ): Order {
   return {
@@ -63,13 +66,24 @@ export function orderOf(
     proratesChurn: row.proratesChurn,
     changedPeriod: row.changedPeriod ?? null,
     nextInvoice: row.nextInvoice,
-    remindersFrom: (row.remindersFrom ?? row.advancedTo ?? row.createdTime).getTime(),
+    remindersFrom: remindersFrom(row, instant),
     remindersSent: {
       renewal: row.renewalReminderNumber ?? 0,
       trialEnd: row.trialReminderNumber ?? 0,
       abandon: row.abandonReminderNumber ?? 0,
     },
   }
+}
+
+/**
+ * Without those that passed unknown: settings that came after the order was last scheduled have them earlier than its next
+ * deadline. While it waits for a charge that says nothing, since what it has to remind of waits too.
+ */
+function remindersFrom(row: Subscription, instant: number): number {
+  const from = (row.remindersFrom ?? row.advancedTo ?? row.createdTime).getTime()
+  const { nextDeadline, nextDueKind } = row
+  if (nextDeadline == null || nextDueKind === 'charge') return from
+  return Math.max(from, Math.min(nextDeadline.getTime(), instant))
 }
 
 export function invoiceOf(invoice: Invoice): InvoiceState {

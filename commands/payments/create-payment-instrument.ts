@@ -5,7 +5,7 @@ import { newId } from '../../db/new-id.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { paymentInstrumentEvent } from '../../events/payment-instrument-events.ts'
 import { customerEntry } from '../../events/timeline.ts'
-import { chargeOpenInvoices, lockOwingOrders } from '../orders/charge-open-invoices.ts'
+import { chargeOpenInvoices, lockChargeable } from '../orders/charge-open-invoices.ts'
 import { references } from '../references.ts'
 import type { RequestCards, UsedCard } from './request-cards.ts'
 
@@ -41,7 +41,7 @@ export async function createPaymentInstrument(
     readonly source: { readonly token: string } | StoredElsewhere
   },
 ): Promise<PaymentInstrument> {
-  if (details.useAsBackup) await lockOwingOrders(unit, customerId)
+  if (details.useAsBackup) await lockChargeable(unit, customerId)
   const found = references(unit)
   const customer = await found.required(Customer, 'customerId', customerId)
   found.check()

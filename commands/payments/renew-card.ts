@@ -3,7 +3,7 @@ import { raiseRevision } from '../../db/change-row.ts'
 import { Customer, PaymentInstrument } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
-import { chargeOpenInvoices, lockOwingOrders } from '../orders/charge-open-invoices.ts'
+import { chargeOpenInvoices, lockChargeable } from '../orders/charge-open-invoices.ts'
 import { emitInstrumentModified } from './update-payment-instrument.ts'
 
 export interface RenewedCard {
@@ -18,7 +18,7 @@ export async function renewCard(unit: UnitOfWork, id: string, card: RenewedCard)
   const found = await em.findOne(PaymentInstrument, { organizationId, id })
   if (found === null) return
   // Orders before the customer, the customer before its instruments, as everywhere.
-  await lockOwingOrders(unit, found.customerId)
+  await lockChargeable(unit, found.customerId)
   await lockRow(unit, Customer, found.customerId)
   const instrument = await lockRow(unit, PaymentInstrument, id)
   if (instrument === null || instrument.status === 'deactivated') return

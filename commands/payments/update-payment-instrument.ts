@@ -5,7 +5,7 @@ import { Customer, PaymentInstrument } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { paymentInstrumentEvent } from '../../events/payment-instrument-events.ts'
-import { chargeOpenInvoices, lockOwingOrders } from '../orders/charge-open-invoices.ts'
+import { chargeOpenInvoices, lockChargeable } from '../orders/charge-open-invoices.ts'
 
 export interface InstrumentChanges {
   readonly expMonth: number
@@ -15,12 +15,12 @@ export interface InstrumentChanges {
   readonly customFields: Record<string, unknown>
 }
 
-/** Locks an instrument, and before it the orders of its customer that owe; null: it does not exist. */
+/** Locks an instrument, and before it what its customer may be charged for; null: it does not exist. */
 export async function lockPaymentInstrument(unit: UnitOfWork, id: string): Promise<PaymentInstrument | null> {
   const { em, organizationId } = unit
   const found = await em.findOne(PaymentInstrument, { organizationId, id })
   if (found === null) return null
-  await lockOwingOrders(unit, found.customerId)
+  await lockChargeable(unit, found.customerId)
   return await lockRow(unit, PaymentInstrument, id)
 }
 

@@ -76,6 +76,7 @@ describe('a payment card', () => {
         { paymentInstrumentId: id, _embedded: { paymentInstrument: { id, status: 'expired', revision: 3 } } },
       ])
     }
+    await sql('update payment_instruments set exp_year = 2020 where id = ?', [ids[0]])
     const sale = await api.post('transactions', {
       type: 'sale',
       customerId: merchants[0].customerId,

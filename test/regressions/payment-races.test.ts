@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
 import { applyTransaction } from '../../commands/invoices/apply-transaction.ts'
+import { advanceOrder, lockSubscription } from '../../commands/orders/advance-order.ts'
 import { startOrderCall } from '../../commands/orders/start-order-call.ts'
 import { lockInvoices, withApplied } from '../../commands/payments/apply-payment.ts'
 import { recordForeignRefund } from '../../commands/payments/record-foreign-refund.ts'
@@ -10,8 +11,10 @@ import { Transaction } from '../../db/entities/index.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
 import type { ApiResponse } from '../support/api-client.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { create } from '../support/create.ts'
 import { disputeBody } from '../support/dispute.ts'
 import { expectProblem } from '../support/expect-problem.ts'
+import { makePayer } from '../support/payments.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { makeToken } from '../support/tokens.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -304,6 +307,80 @@ describe('at the same time', () => {
     expect((await merchant.api.get(`subscriptions/${first.id}`)).body.status).toBe('abandoned')
     const back = await merchant.api.get(`transactions?filter=parentTransactionId:${paid.id}`)
     expect(back.body).toMatchObject([{ type: 'refund', amount: 2.1 }])
+  })
+
+  describe('a renewal invoice that is issued while its customer', () => {
+    const nobody = async () => String((await create(merchant.api, 'customers', {})).id)
+    const renewing = async (customerId: string, members: object = {}) => {
+      const { id } = await create(
+        merchant.api,
+        'subscriptions',
+        orderBody(merchant, { customerId, ...members }),
+      )
+      const order = await inOrder(String(id), Date.now())
+      await sale(customerId, String(order.initialInvoiceId), { method: 'external' }, 9.9)
+      const path = `subscriptions/${id}`
+      const { body } = await merchant.api.get(path)
+      const renewalTime = Date.now() + 200
+      const moved = await merchant.api.put(path, {
+        ...body,
+        renewalTime: new Date(renewalTime).toISOString(),
+      })
+      expect(moved.status).toBe(200)
+      await waitFor('the renewal', () => Date.now() > renewalTime || null)
+      return { customerId, id: String(id) }
+    }
+    /** Advances an order as a worker does; `meanwhile` happens before that is committed. */
+    const inOrder = async (id: string, at: number, meanwhile = async () => {}) => {
+      await inUnit(async (unit) => {
+        const row = await lockSubscription(unit, id)
+        if (row === null) throw new Error('no order')
+        await advanceOrder(unit, row, at)
+        await unit.em.flush()
+        await meanwhile()
+      })
+      return (await merchant.api.get(`subscriptions/${id}`)).body
+    }
+    const isChargedAfter = async (
+      { id }: { readonly id: string },
+      request: () => Promise<ApiResponse>,
+    ): Promise<void> => {
+      let responded: Promise<ApiResponse> | undefined
+      const order = await inOrder(id, Date.now(), async () => {
+        responded = request()
+        await Promise.race([responded, waitFor('the request to wait', isWaiting)])
+      })
+      expect((await responded)?.status).toBeLessThan(300)
+      const { body: invoice } = await merchant.api.get(`invoices/${order.recentInvoiceId}`)
+      expect(invoice).toMatchObject({ type: 'renewal', autopayScheduledTime: expect.any(String) })
+    }
+
+    test('is given a default instrument is charged', async () => {
+      const order = await renewing(await nobody())
+      const paymentToken = await makeToken(merchant.api)
+      await isChargedAfter(order, () => merchant.api.put(`customers/${order.customerId}`, { paymentToken }))
+    })
+
+    test('takes the default instrument of a merged customer is charged', async () => {
+      const order = await renewing(await nobody())
+      const duplicate = await create(merchant.api, 'customers', {
+        paymentToken: await makeToken(merchant.api),
+      })
+      await isChargedAfter(order, () =>
+        merchant.api.delete(`customers/${duplicate.id}?targetCustomerId=${order.customerId}`),
+      )
+    })
+
+    test('gets a backup of the deactivated instrument of the order is charged', async () => {
+      const { customerId, paymentInstrumentId } = await makePayer(merchant.api)
+      const order = await renewing(customerId, { paymentInstrumentId })
+      const path = `payment-instruments/${paymentInstrumentId}/deactivation`
+      expect((await merchant.api.post(path, undefined)).status).toBe(201)
+      const token = await makeToken(merchant.api)
+      await isChargedAfter(order, () =>
+        merchant.api.post('payment-instruments', { customerId, token, useAsBackup: true }),
+      )
+    })
   })
 
   test('of two that wait for each other the one that PostgreSQL undoes gets a conflict, and has done nothing', async () => {

@@ -91,6 +91,30 @@ describe('orders on a clock that skips', () => {
     expect(await story.ledger()).toMatchObject([{ requestId: `${story.id}.1.2`, result: 'approved' }])
   })
 
+  test('a card that has expired by the clock of one order only is charged for a sale of today', async () => {
+    const { customerId, paymentInstrumentId } = await makePayer(merchant.api, TEST_CARDS.approves)
+    const connection = service.database.orm.em.fork().getConnection()
+    const lastMonth = new Date(Date.now() + 31 * DAY)
+    await connection.execute('update payment_instruments set exp_year = ?, exp_month = ? where id = ?', [
+      lastMonth.getUTCFullYear(),
+      lastMonth.getUTCMonth() + 1,
+      paymentInstrumentId,
+    ])
+    const story = await placeOrder(service, merchant, await makePlan(merchant), { customerId })
+    await until(story, 'active')
+    await story.forwardTo(Date.now() + 100 * DAY)
+    const instrument = await merchant.api.get(`payment-instruments/${paymentInstrumentId}`)
+    expect(instrument.body).toMatchObject({ status: 'expired' })
+    const sale = await merchant.api.post('transactions', {
+      type: 'sale',
+      customerId,
+      currency: 'EUR',
+      amount: 1,
+      paymentInstruction: { paymentInstrumentId },
+    })
+    expect(sale).toMatchObject({ status: 201, body: { result: 'approved' } })
+  })
+
   test('a card that has expired is charged at once when its new expiry is entered', async () => {
     const { customerId, paymentInstrumentId } = await makePayer(merchant.api, TEST_CARDS.approves)
     const connection = service.database.orm.em.fork().getConnection()

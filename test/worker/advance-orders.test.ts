@@ -150,6 +150,36 @@ describe('orders that are due', () => {
     expect(next).toBe(Date.parse(startTime))
   })
 
+  test('are not reminded of by a reminder whose time had passed when the order first saw it configured', async () => {
+    const begun = async () => {
+      const id = await place()
+      // Its invoice becomes past due; then it sleeps until its renewal.
+      for (const ahead of [0, 2 * DAY]) await orders.advance(input(id, { ahead }))
+      return { id, renewal: Date.parse(String((await order(id)).renewalTime)) }
+    }
+    const [asleep, changed] = [await begun(), await begun()]
+    const settings = { billing: { reminders: { renewal: ['P7D'] } } }
+    expect((await merchant.api.put('', { name: 'Merchant', settings })).status).toBe(200)
+    const remindersAt = async (id: string, instant: number) => {
+      await orders.advance(input(id, { ahead: instant - Date.now() }))
+      return await sql<{ event_time: string }>(
+        `select event_time from events where entity_id = ? and type = 'subscription-renewal-reminder'`,
+        [id],
+      )
+    }
+    expect(await remindersAt(asleep.id, asleep.renewal)).toEqual([])
+    const { renewalTime, rebillNumber } = await order(asleep.id)
+    expect(rebillNumber).toBe(2)
+    // However late this one is: the renewal has scheduled it.
+    const next = Date.parse(String(renewalTime))
+    expect(await remindersAt(asleep.id, next - DAY)).toHaveLength(1)
+    const path = `subscriptions/${changed.id}`
+    expect((await merchant.api.put(path, { ...(await order(changed.id)), notes: 'A' })).status).toBe(200)
+    const [reminded, ...others] = await remindersAt(changed.id, changed.renewal - DAY)
+    expect(new Date(reminded?.event_time ?? 0).getTime()).toBe(changed.renewal - 7 * DAY)
+    expect(others).toEqual([])
+  })
+
   test('come out as when each is advanced by itself', async () => {
     const customer = { paymentToken: await makeToken(merchant.api, TEST_CARDS.declines) }
     const { body: payer } = await merchant.api.post('customers', customer)
