@@ -17,8 +17,12 @@ export const INQUIRIES: readonly number[] = [
   ...Array.from({ length: 30 }, (_, day) => CHARGE_TIMEOUT + (day + 1) * DAY),
 ]
 
-/** Returns the first inquiry after `instant` for a charge made at `charged`; null: no more follow. */
-export function nextInquiry(charged: number, instant: number): number | null {
+/**
+ * Returns the first inquiry after `instant` for a charge that counts as made at `charged`; null: no more follow. After the
+ * call itself (`isCall`) that is within a minute, however late the call was.
+ */
+export function nextInquiry(charged: number, instant: number, isCall = false): number | null {
   const wait = INQUIRIES.find((after) => charged + after > instant)
-  return wait === undefined ? null : charged + wait
+  if (wait === undefined) return null
+  return isCall ? Math.min(charged + wait, instant + MINUTE) : charged + wait
 }

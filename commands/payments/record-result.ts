@@ -104,10 +104,10 @@ async function leavePending(
   instant: number,
 ): Promise<number | null> {
   const charged = chargedAt(transaction)
-  const next = nextInquiry(charged, instant)
+  const isFirst = transaction.result !== 'unknown'
+  const next = nextInquiry(charged, instant, isFirst)
   const isMoved = next !== (transaction.nextInquiryTime?.getTime() ?? null)
   transaction.nextInquiryTime = next === null ? null : new Date(next)
-  const isFirst = transaction.result !== 'unknown'
   const timesOut = transaction.timeoutTime == null && instant >= charged + CHARGE_TIMEOUT
   const { approvalUrl = null } = outcome
   const isAsked = approvalUrl !== null && transaction.approvalUrl == null

@@ -79,7 +79,8 @@ export async function placeOrders(
     while (begun < wanted) {
       const ordinal = begun
       begun += 1
-      const payer = ordinal % 2 === 0 ? null : customers.charged[ordinal % customers.charged.length]
+      const payer =
+        ordinal % 2 === 0 ? null : customers.charged[((ordinal - 1) / 2) % customers.charged.length]
       const startTime = random() < 1 / 3 ? new Date(Date.now() + random() * startsWithin).toISOString() : null
       orders.push(await placeOrder(merchant, payer ?? null, startTime))
       await delay(random() * ((2 * within * CLIENTS) / wanted))

@@ -520,6 +520,9 @@ test('inquiries come after 1, 5 and 30 minutes, hourly to the end of the day, th
       const next = nextInquiry(charged, charged + later)
       if (next === null) expect(later).toBeGreaterThanOrEqual(31 * CHARGE_TIMEOUT)
       else expect(next).toBeGreaterThan(charged + later)
+      // A charge may count as made long before its call.
+      const first = nextInquiry(charged, charged + later, true)
+      expect(first).toBe(next === null ? null : Math.min(next, charged + later + 60_000))
     }),
   )
 })
