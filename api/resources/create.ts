@@ -15,6 +15,6 @@ export async function create<Row extends ResourceRow, Body>(
   await writer.before?.(context)
   return await context.commit(async (unit) => {
     const checked = await withCustomFields(unit, resource, writer, body, null)
-    return await respondCreated(context, resource, await writer.create(unit, newId(), checked, context))
+    return await respondCreated(unit, context, resource, await writer.create(unit, newId(), checked, context))
   })
 }
