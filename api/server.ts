@@ -135,7 +135,10 @@ function tracked(requestLog: RequestLog, baseUrl: string): Koa.Middleware<ApiSta
     const duration = performance.now() - started
     const route = paths.get(operationId) ?? ''
     const facts = { id, operationId, credential, route, params, given, responded, startedAt, duration }
-    ctx.res.once('close', () => requestLog.add(trackedRequest(ctx, facts, baseUrl)))
+    const add = () => requestLog.add(trackedRequest(ctx, facts, baseUrl))
+    // A caller that gave up has closed it already.
+    if (ctx.res.closed) add()
+    else ctx.res.once('close', add)
   }
 }
 

@@ -73,6 +73,36 @@ describe('the log of requests', () => {
     expect(entry.duration).toBeLessThanOrEqual(Date.now() - before)
   })
 
+  test('has requests whose caller did not wait for the response', async () => {
+    const { api, customerId, organizationId, secretKey } = merchant
+    const held = await service.database.orm.em.fork().transactional(async (em) => {
+      await em
+        .getConnection()
+        .execute(
+          'select from customers where organization_id = ? and id = ? for update',
+          [organizationId, customerId],
+          'all',
+          em.getTransactionContext(),
+        )
+      const gone = fetch(`${service.baseUrl}/organizations/${organizationId}/customers/${customerId}`, {
+        method: 'PUT',
+        headers: { 'SVC-APIKEY': secretKey, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ firstName: 'Grace' }),
+        signal: AbortSignal.timeout(2_000),
+      })
+      return await gone.then(
+        () => false,
+        () => true,
+      )
+    })
+    expect(held).toBe(true)
+    const entry = await waitFor('the entry of the log', async () => {
+      const { body } = await api.get<Tracked[]>(`tracking/api?filter=method:PUT`)
+      return body[0] ?? null
+    })
+    expect(entry).toMatchObject({ route: expect.stringMatching(/customers\/\{id\}$/), status: 200 })
+  })
+
   test('has reads and refusals of every kind, but nothing of a caller without a credential', async () => {
     const { api, organizationId, customerId } = merchant
     const other = await service.organization()
