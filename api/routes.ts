@@ -1354,7 +1354,7 @@ function getMany<Row extends ResourceRow>(resource: Resource<Row>, query = listQ
 
 function post<Row extends ResourceRow, Body>(
   resource: Resource<Row>,
-  writer: Pick<Writer<Row, Body>, 'create' | 'checksCustomFields'>,
+  writer: Pick<Writer<Row, Body>, 'before' | 'create' | 'checksCustomFields'>,
   id: IdPrefix | (() => string),
 ): Route {
   return {

@@ -8,6 +8,7 @@ import { PooledDialect } from './driver.ts'
 import * as entities from './entities/index.ts'
 import { migrations } from './migrations/index.ts'
 import { organizationInScope } from './organization-scope.ts'
+import { requireNoTransaction } from './outside-transactions.ts'
 import { protectRows } from './row-security.ts'
 import { storedInstant } from './stored-instant.ts'
 
@@ -50,7 +51,7 @@ function ormOptions({
   })
   return {
     clientUrl: databaseUrl,
-    driverOptions: new PooledDialect(pool, isScoped ? organizationInScope : () => undefined),
+    driverOptions: new PooledDialect(pool, isScoped ? organizationOfConnection : () => undefined),
     entities: Object.values(entities),
     extensions: [Migrator],
     migrations: {
@@ -73,6 +74,15 @@ function ormOptions({
     forceUtcTimezone: true,
     logger: () => {},
   }
+}
+
+/**
+ * Requests that hold a connection and wait for a second one would wait for each other, and everybody for them.
+ * @throws Error in a transaction.
+ */
+function organizationOfConnection(): string | undefined {
+  requireNoTransaction('a second connection was wanted within a transaction')
+  return organizationInScope()
 }
 
 /** Instants become ISO 8601 texts, which every reader takes alike. */

@@ -7,7 +7,7 @@ import { DELIVERY_CHANNEL, WAKE_UP_CHANNEL } from './channels.ts'
 import { type EventContent, eventPayload } from './event-payload.ts'
 import { insertion, type NewRow } from './insert-row.ts'
 import { newId } from './new-id.ts'
-import { lastStatement } from './statement.ts'
+import { lastStatement, statement } from './statement.ts'
 import { RECEIVES } from './webhooks-of-event.ts'
 
 export interface NewEvent extends EventContent {
@@ -71,7 +71,7 @@ interface Tenant {
 }
 
 /**
- * Writes new records and all consequences of a change in one statement, and commits with it. It notifies the
+ * Writes new records and all consequences of a change in one statement, and commits with it if `commits`. It notifies the
  * listeners unless another transaction is about to, because PostgreSQL commits transactions with a NOTIFY one
  * at a time. Returns the channels to nudge after the commit.
  */
@@ -79,6 +79,7 @@ export async function writeConsequences(
   em: EntityManager,
   tenant: Tenant,
   { rows: records, events, timeline, wakeUps }: Consequences,
+  commits: boolean,
 ): Promise<string[]> {
   if (records.length + events.length + timeline.length + wakeUps.length === 0) return []
   const insertions = records.map((record) => insertion(em, record))
@@ -95,7 +96,8 @@ export async function writeConsequences(
       payload: eventPayload(id, event),
     }
   })
-  const work = await lastStatement<{ channel: string; notified: boolean }>(
+  const run = commits ? lastStatement : statement
+  const work = await run<{ channel: string; notified: boolean }>(
     em,
     `write-consequences${insertions.map(({ table }) => `-${table}`).join('')}`,
     `with ${insertions.map(({ text }, ordinal) => `record_${ordinal} as (${text}), `).join('')}given as (

@@ -8,11 +8,14 @@ export function outsideTransactions<T extends object>(target: T, methods: readon
       if (typeof member !== 'function' || !(methods as readonly (string | symbol)[]).includes(name))
         return member
       return async (...given: unknown[]) => {
-        if (TransactionContext.getEntityManager()?.isInTransaction()) {
-          throw new Error(`${String(name)} was called within a transaction`)
-        }
+        requireNoTransaction(`${String(name)} was called within a transaction`)
         return await Reflect.apply(member, object, given)
       }
     },
   })
+}
+
+/** Throws an error of that message in a transaction. */
+export function requireNoTransaction(message: string): void {
+  if (TransactionContext.getEntityManager()?.isInTransaction()) throw new Error(message)
 }

@@ -36,6 +36,11 @@ export interface UnitOfWork {
    * that number some wait from here on until the commit, so call it last.
    */
   numberIssued(): Promise<void>
+  /**
+   * Writes all that the unit has, numbers included, and returns an entity manager that reads it from the database, in the
+   * same transaction. The unit takes nothing more, so call it last.
+   */
+  written(): Promise<EntityManager>
   /** With a delivery for every matching webhook. */
   emit(event: NewEvent): void
   addTimelineEntry(entry: NewTimelineEntry): void
@@ -76,12 +81,10 @@ export async function inUnitOfWork<T>(
   work: (unit: UnitOfWork) => Promise<T>,
 ): Promise<T> {
   const { result, channels } = await em.transactional(async (trx) => {
-    const { unit, consequences, channels } = collecting(trx, options)
+    const { unit, write, channels } = collecting(trx, options)
     const result = await work(unit)
-    await unit.numberIssued()
-    await trx.flush()
-    const written = await writeConsequences(trx, options, consequences())
-    return { result, channels: [...channels, ...written] }
+    await write({ commits: true })
+    return { result, channels: [...channels] }
   })
   nudge(em, channels)
   return result
@@ -107,7 +110,7 @@ function collecting(
   options: UnitOfWorkOptions,
 ): {
   readonly unit: UnitOfWork
-  readonly consequences: () => Consequences
+  readonly write: (options: { readonly commits: boolean }) => Promise<void>
   readonly channels: ReadonlySet<string>
 } {
   const rows: NewRow[] = []
@@ -130,42 +133,59 @@ function collecting(
         : wakeUp,
     )
   }
-  return {
-    unit: {
-      ...options,
-      em,
-      create<Row extends ResourceColumns>(entity: EntityClass<Row>, values: NewValues<Row>): Row {
-        const row = em.create(entity, { ...values, ...stamps } as RequiredEntityData<Row>)
-        em.persist(row)
-        return row
-      },
-      insert<Row extends ResourceColumns>(entity: EntityClass<Row>, values: NewValues<Row>): Row {
-        const row = { ...values, ...stamps } as Row
-        rows.push({ entity, row })
-        return row
-      },
-      issue: (invoice) => void issued.add(invoice),
-      createMemo(values) {
-        const memo = em.create(CreditMemo, { ...values, number: 0, ...stamps }, { persist: false })
-        memos.push(memo)
-        return memo
-      },
-      async numberIssued() {
-        const invoices = [...issued]
-        issued.clear()
-        await numberInvoices(em, organizationId, invoices)
-        const created = memos.splice(0)
-        await numberCreditMemos(em, organizationId, created)
-        em.persist(created)
-      },
-      emit: (event) => void events.push(event),
-      addTimelineEntry: (entry) => void timeline.push(entry),
-      startWorkflow: (workflow, recordId, deadline) => add({ workflow, recordId, starts: true, ...deadline }),
-      wake: (workflow, recordId, deadline) =>
-        add({ workflow, recordId, starts: false, ...deadline, attributes: null }),
-      nudge: (channel) => void channels.add(channel),
-    },
-    channels,
-    consequences: () => ({ rows, events, timeline, wakeUps: [...wakeUps.values()] }),
+  let isWritten = false
+  const write = async ({ commits }: { readonly commits: boolean }): Promise<void> => {
+    await unit.numberIssued()
+    await em.flush()
+    const consequences: Consequences = {
+      rows: rows.splice(0),
+      events: events.splice(0),
+      timeline: timeline.splice(0),
+      wakeUps: [...wakeUps.values()],
+    }
+    wakeUps.clear()
+    if (isWritten && Object.values(consequences).some(({ length }) => length > 0))
+      throw new Error('a unit of work took more after it was written')
+    isWritten = true
+    for (const channel of await writeConsequences(em, options, consequences, commits)) channels.add(channel)
   }
+  const unit: UnitOfWork = {
+    ...options,
+    em,
+    create<Row extends ResourceColumns>(entity: EntityClass<Row>, values: NewValues<Row>): Row {
+      const row = em.create(entity, { ...values, ...stamps } as RequiredEntityData<Row>)
+      em.persist(row)
+      return row
+    },
+    insert<Row extends ResourceColumns>(entity: EntityClass<Row>, values: NewValues<Row>): Row {
+      const row = { ...values, ...stamps } as Row
+      rows.push({ entity, row })
+      return row
+    },
+    issue: (invoice) => void issued.add(invoice),
+    createMemo(values) {
+      const memo = em.create(CreditMemo, { ...values, number: 0, ...stamps }, { persist: false })
+      memos.push(memo)
+      return memo
+    },
+    async numberIssued() {
+      const invoices = [...issued]
+      issued.clear()
+      await numberInvoices(em, organizationId, invoices)
+      const created = memos.splice(0)
+      await numberCreditMemos(em, organizationId, created)
+      em.persist(created)
+    },
+    async written() {
+      await write({ commits: false })
+      return em.fork({ keepTransactionContext: true })
+    },
+    emit: (event) => void events.push(event),
+    addTimelineEntry: (entry) => void timeline.push(entry),
+    startWorkflow: (workflow, recordId, deadline) => add({ workflow, recordId, starts: true, ...deadline }),
+    wake: (workflow, recordId, deadline) =>
+      add({ workflow, recordId, starts: false, ...deadline, attributes: null }),
+    nudge: (channel) => void channels.add(channel),
+  }
+  return { unit, write, channels }
 }

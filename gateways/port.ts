@@ -151,8 +151,9 @@ export interface Gateway {
   close(): Promise<void>
 }
 
-/** These may wait for the gateway, and so must not run in a transaction. */
+/** These may wait for the gateway or for a second connection, and so must not run in a transaction. */
 export const GATEWAY_CALLS = [
+  'takesCards',
   'store',
   'adopt',
   'charge',

@@ -5,7 +5,7 @@ import { inDryRun, type UnitOfWork } from '../../db/unit-of-work.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { notFound } from '../resources/resource.ts'
-import { respondWith } from '../resources/respond.ts'
+import { respondIn } from '../resources/respond.ts'
 import type { SubscriptionChange } from '../schemas/subscription.ts'
 import { itemsOf, subscriptions } from './orders.ts'
 
@@ -26,13 +26,13 @@ export async function postChangeItems(context: OperationContext): Promise<Operat
   if (body.preview !== true) {
     return await context.commit(async (unit) => {
       const { row } = await change(unit)
-      return await respondWith(context, subscriptions, row)
+      return await respondIn(unit, context, subscriptions, row)
     })
   }
   const preview = await inDryRun(em, { organizationId, baseUrl, now: now() }, async (unit) => {
     const { row, lines } = await change(unit)
     row.queuedLines = [...lines]
-    return await respondWith(context, subscriptions, row)
+    return await respondIn(unit, context, subscriptions, row)
   })
   // What is not written has no entity tag.
   return await context.commit(async () => ({ body: preview.body }))

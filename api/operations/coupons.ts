@@ -21,7 +21,7 @@ import { fieldsOf, reference } from '../query/fields.ts'
 import { remove } from '../resources/delete.ts'
 import { embedding } from '../resources/embedding.ts'
 import { notFound, type Resource, type Writer } from '../resources/resource.ts'
-import { respondWith } from '../resources/respond.ts'
+import { respondIn } from '../resources/respond.ts'
 import { Coupon, type CouponExpiration, CouponRedemption } from '../schemas/coupon.ts'
 import { instantOf, instantTextOf } from './instants.ts'
 
@@ -92,7 +92,7 @@ export async function postCouponExpiration(context: OperationContext): Promise<O
     const time = instantOf(expiredTime, row.expiredTime)
     const isChanged = await changeRow(unit, row, () => expireCoupon(unit, row, time))
     if (isChanged) emitCouponChange(unit, row)
-    return await respondWith(context, coupons, row)
+    return await respondIn(unit, context, coupons, row)
   })
 }
 
@@ -102,7 +102,7 @@ export async function postRedemptionCancellation(context: OperationContext): Pro
   return await context.commit(async (unit) => {
     const row = await cancelRedemption(unit, id)
     if (row === null) throw notFound(couponRedemptions, id)
-    return await respondWith(context, couponRedemptions, row)
+    return await respondIn(unit, context, couponRedemptions, row)
   })
 }
 

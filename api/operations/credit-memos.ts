@@ -26,7 +26,7 @@ import { fieldsOf, reference } from '../query/fields.ts'
 import { embedding } from '../resources/embedding.ts'
 import { patch } from '../resources/patch.ts'
 import { notFound, type Resource, type Writer } from '../resources/resource.ts'
-import { respondWith } from '../resources/respond.ts'
+import { respondIn } from '../resources/respond.ts'
 import { CreditMemo } from '../schemas/credit-memo.ts'
 import type { InvoiceCreditMemoAllocationRequest } from '../schemas/invoice.ts'
 import { TAX_PARTS } from '../schemas/tax.ts'
@@ -77,7 +77,7 @@ export async function postCreditMemoRefund(context: OperationContext): Promise<O
     if (row === null) throw notFound(creditMemos, id)
     await changeRow(unit, row, () => refundCreditMemo(unit, row))
     await emitCreditMemoChange(unit, row, 'credit-memo-applied')
-    return await respondWith(context, creditMemos, row)
+    return await respondIn(unit, context, creditMemos, row)
   })
 }
 
@@ -88,7 +88,7 @@ export async function postCreditMemoVoid(context: OperationContext): Promise<Ope
     if (row === null) throw notFound(creditMemos, id)
     await changeRow(unit, row, () => voidCreditMemo(unit, row))
     await emitCreditMemoChange(unit, row, 'credit-memo-voided')
-    return await respondWith(context, creditMemos, row)
+    return await respondIn(unit, context, creditMemos, row)
   })
 }
 

@@ -18,7 +18,7 @@ import { respondCreated } from '../resources/created.ts'
 import { list } from '../resources/list.ts'
 import { readOne } from '../resources/read.ts'
 import { notFound, type Resource } from '../resources/resource.ts'
-import { respondWith } from '../resources/respond.ts'
+import { respondIn } from '../resources/respond.ts'
 import { againstRivals } from '../resources/upsert.ts'
 import { CustomField } from '../schemas/custom-field.ts'
 
@@ -60,11 +60,11 @@ export async function putCustomField(
       if (row === null) {
         if (!NAME.test(nameOf(context))) throw invalidName()
         const made = createCustomField(unit, resourceOf(context), nameOf(context), values)
-        return await respondCreated(context, resource, made)
+        return await respondCreated(unit, context, resource, made)
       }
       if (values.type !== row.type) throw new ConflictError('The type of a custom field cannot be changed.')
       await changeRow(unit, row, () => void Object.assign(row, values))
-      return await respondWith(context, resource, row)
+      return await respondIn(unit, context, resource, row)
     }),
   )
 }

@@ -11,7 +11,7 @@ import { workflowId } from '../../workflows/contract.ts'
 import { Problem } from '../http/problems.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { notFound } from '../resources/resource.ts'
-import { respondWith } from '../resources/respond.ts'
+import { respondIn, respondWith } from '../resources/respond.ts'
 import type { FastForward } from '../schemas/fast-forward.ts'
 import type { TemporalService } from '../temporal.ts'
 import { subscriptions } from './orders.ts'
@@ -35,7 +35,7 @@ export async function postFastForward(context: OperationContext): Promise<Operat
     if (row === null) throw notFound(subscriptions, id)
     const { to } = context.body<FastForward>()
     const move = await beginFastForward(unit, row, newId('ff'), new Date(to))
-    if (move === null) return await respondWith(context, subscriptions, row)
+    if (move === null) return await respondIn(unit, context, subscriptions, row)
     if (unavailable !== null) throw unavailable
     return accepted(context, move)
   })

@@ -27,7 +27,7 @@ import { create } from '../resources/create.ts'
 import { withCustomFields } from '../resources/custom-fields.ts'
 import { remove } from '../resources/delete.ts'
 import { notFound, type Resource, type Writer } from '../resources/resource.ts'
-import { respondWith } from '../resources/respond.ts'
+import { respondIn } from '../resources/respond.ts'
 import { upsert } from '../resources/upsert.ts'
 import { GatewayAccount, type GatewayAccountPatch } from '../schemas/gateway-account.ts'
 
@@ -151,7 +151,7 @@ async function changed(
     if (row === null) throw notFound(gatewayAccounts, id)
     requirePreconditions(context.preconditions, row.revision)
     await changeRow(unit, row, () => change(unit, row))
-    return await respondWith(context, gatewayAccounts, row)
+    return await respondIn(unit, context, gatewayAccounts, row)
   })
 }
 

@@ -22,7 +22,7 @@ import { type Field, fieldsOf, reference } from '../query/fields.ts'
 import { pageOf, type Range } from '../query/paging.ts'
 import { embedding } from '../resources/embedding.ts'
 import { notFound, type Presentable, type Resource } from '../resources/resource.ts'
-import { presentAll, respondWith } from '../resources/respond.ts'
+import { presentAll, respondIn } from '../resources/respond.ts'
 import { Invoice, type InvoiceReissue } from '../schemas/invoice.ts'
 import { invoiceExpanders } from './expand-order.ts'
 
@@ -185,7 +185,7 @@ async function act(
     const command = read()
     const { invoice } = owned
     await actOnInvoice(unit, owned, ({ order }, at) => command(order, at, invoice.sequence))
-    return await respondWith(context, invoices, invoice)
+    return await respondIn(unit, context, invoices, invoice)
   })
 }
 

@@ -52,7 +52,7 @@ import {
   type ResourceRow,
   type Writer,
 } from '../resources/resource.ts'
-import { presentAll, respondWith } from '../resources/respond.ts'
+import { presentAll, respondIn } from '../resources/respond.ts'
 import type { UpcomingInvoiceIssue } from '../schemas/invoice.ts'
 import {
   SubscriptionCancellation,
@@ -205,7 +205,7 @@ export async function patchCancellation(context: OperationContext): Promise<Oper
     // A time of its own takes the place of the policy that set the one before.
     if (isOtherTime(merged, row) && !context.has('churnTimePolicy')) merged.churnTimePolicy = null
     await changeRow(unit, row, () => updateCancellation(unit, row, cancellationOf(merged, row)))
-    return await respondWith(context, cancellations, row)
+    return await respondIn(unit, context, cancellations, row)
   })
 }
 
@@ -239,7 +239,7 @@ export async function postVoid(context: OperationContext): Promise<OperationResp
     const row = await lockSubscription(unit, id)
     if (row === null) throw notFound(subscriptions, id)
     await voidSubscription(unit, row)
-    return await respondWith(context, subscriptions, row)
+    return await respondIn(unit, context, subscriptions, row)
   })
 }
 
@@ -303,7 +303,7 @@ export async function postInterimInvoice(context: OperationContext): Promise<Ope
     context.body()
     return invoiceQueue(order, at)
   }
-  return await issueInvoice(context, command, (row) => respondCreated(context, invoices, row))
+  return await issueInvoice(context, command, (row, { unit }) => respondCreated(unit, context, invoices, row))
 }
 
 /** POST subscriptions/{id}/upcoming-invoice/issue, and …/upcoming-invoices/{invoiceId}/issue, which names the invoice. */
@@ -320,7 +320,7 @@ export async function postUpcomingInvoiceIssue(context: OperationContext): Promi
       dueTime: dueTime == null ? null : Date.parse(dueTime),
     })
   }
-  return await issueInvoice(context, command, async (row, { order, row: ofOrder }) => {
+  return await issueInvoice(context, command, async (row, { record: { order, row: ofOrder } }) => {
     const state = order.invoices.find(({ sequence }) => sequence === row.sequence)
     if (state === undefined) throw new Error('an invoice that was issued is not in the record of its order')
     const body = presentUpcomingInvoice(ofOrder, state, context.baseUrl)
@@ -332,7 +332,10 @@ export async function postUpcomingInvoiceIssue(context: OperationContext): Promi
 async function issueInvoice(
   context: OperationContext,
   command: (record: OrderRecord, at: number) => Transition,
-  respond: (row: Invoice, record: OrderRecord) => Promise<OperationResponse>,
+  respond: (
+    row: Invoice,
+    command: { readonly unit: UnitOfWork; readonly record: OrderRecord },
+  ) => Promise<OperationResponse>,
 ): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const id = context.params.id ?? ''
@@ -345,6 +348,6 @@ async function issueInvoice(
     })
     const invoice = record.invoices.get(made)
     if (invoice === undefined) throw new Error('an invoice that was issued left no row')
-    return await respond(invoice, record)
+    return await respond(invoice, { unit, record })
   })
 }

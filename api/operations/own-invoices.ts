@@ -21,7 +21,7 @@ import { presentInvoice, presentInvoiceItems } from '../../representations/invoi
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { createdAt } from '../resources/created.ts'
 import { notFound, type Writer } from '../resources/resource.ts'
-import { respondWith } from '../resources/respond.ts'
+import { respondIn } from '../resources/respond.ts'
 import { contactOf } from '../schemas/contact.ts'
 import type { Invoice, InvoiceIssue, InvoiceItem, InvoiceTransaction } from '../schemas/invoice.ts'
 import { millisecondsOf } from './instants.ts'
@@ -80,7 +80,7 @@ export async function postInvoiceRecalculation(context: OperationContext): Promi
   return await context.commit(async (unit) => {
     const invoice = await requiredInvoice(context, unit)
     await changeDraft(unit, invoice, () => recalculateInvoice(unit, invoice))
-    return await respondWith(context, invoices, invoice)
+    return await respondIn(unit, context, invoices, invoice)
   })
 }
 
@@ -92,7 +92,7 @@ export async function postInvoiceIssue(context: OperationContext): Promise<Opera
     const { issuedTime, dueTime } = context.body<InvoiceIssue>()
     const times = { issuedTime: milliseconds(issuedTime), dueTime: milliseconds(dueTime) }
     await actOnInvoice(unit, owned, (record, at) => issueInvoice(record.order, at, times))
-    return await respondWith(context, invoices, owned.invoice)
+    return await respondIn(unit, context, invoices, owned.invoice)
   })
 }
 
@@ -106,8 +106,7 @@ export async function postInvoiceTransaction(context: OperationContext): Promise
       transactionId,
       amount: amount === undefined ? null : amountOf(amount),
     })
-    await unit.em.flush()
-    return await respondWith({ ...context, em: unit.em }, invoices, invoice)
+    return await respondIn(unit, context, invoices, invoice)
   })
 }
 

@@ -20,7 +20,7 @@ import { fieldsOf, reference } from '../query/fields.ts'
 import { embedding } from '../resources/embedding.ts'
 import { patch } from '../resources/patch.ts'
 import { notFound, type Resource, type Writer } from '../resources/resource.ts'
-import { respondWith } from '../resources/respond.ts'
+import { respondIn } from '../resources/respond.ts'
 import { contactOf } from '../schemas/contact.ts'
 import { PaymentInstrument, type PaymentInstrumentPatch } from '../schemas/payment-instrument.ts'
 
@@ -109,6 +109,6 @@ export async function deactivate(
       requirePreconditions(context.preconditions, instrument.revision)
     })
     if (row === null) throw notFound(resource, id)
-    return await respondWith(context, resource, row)
+    return await respondIn(unit, context, resource, row)
   })
 }

@@ -23,12 +23,14 @@ export const paymentTokens: Resource<PaymentTokenRow> = {
   present: presentToCaller,
 }
 
-export const paymentTokenWriter: Pick<Writer<PaymentTokenRow, PaymentToken>, 'create'> = {
-  create: async (unit, id, body, { keys, gateway }) => {
-    // A card that nobody can charge is not stored.
-    if (!(await gateway.takesCards(unit.organizationId)))
+export const paymentTokenWriter: Pick<Writer<PaymentTokenRow, PaymentToken>, 'before' | 'create'> = {
+  // A card that nobody can charge is not stored.
+  async before({ gateway, organizationId }) {
+    if (!(await gateway.takesCards(organizationId)))
       throw new NoGatewayError('No payment gateway that takes cards is connected.')
-    return await createPaymentToken(unit, keys, id, {
+  },
+  create: (unit, id, body, { keys }) =>
+    createPaymentToken(unit, keys, id, {
       method: 'payment-card',
       card: {
         pan: body.paymentInstrument.pan ?? null,
@@ -39,8 +41,7 @@ export const paymentTokenWriter: Pick<Writer<PaymentTokenRow, PaymentToken>, 'cr
       billingAddress: contactOf(body.billingAddress),
       riskMetadata: riskOf(body.riskMetadata),
       leadSource: leadSourceOf(body.leadSource),
-    })
-  },
+    }),
 }
 
 /** Anyone can have a browser's key: it shows no derived risk and, on a read, no personal data (D 3). */

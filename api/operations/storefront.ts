@@ -21,7 +21,7 @@ import type { OperationContext, OperationResponse } from '../operation.ts'
 import { patch } from '../resources/patch.ts'
 import { readOne } from '../resources/read.ts'
 import { notFound, type Resource, type ResourceRow, type Writer } from '../resources/resource.ts'
-import { respondWith } from '../resources/respond.ts'
+import { respondIn } from '../resources/respond.ts'
 import { contactOf } from '../schemas/contact.ts'
 import {
   StorefrontAccount,
@@ -178,7 +178,7 @@ export async function putAccount(context: OperationContext): Promise<OperationRe
       }),
     )
     if (changed) unit.emit(customerEvent(row, 'customer-updated', unit))
-    return await respondWith(context, storefrontAccount, row)
+    return await respondIn(unit, context, storefrontAccount, row)
   })
 }
 

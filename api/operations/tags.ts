@@ -16,7 +16,7 @@ import type { OperationContext, OperationResponse } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
 import { readOne } from '../resources/read.ts'
 import { notFound, type Resource, type Writer } from '../resources/resource.ts'
-import { respondWith } from '../resources/respond.ts'
+import { respondIn } from '../resources/respond.ts'
 import { Tag, type TagChange, type TaggedCustomers } from '../schemas/tag.ts'
 
 export const tags: Resource<TagRow> = {
@@ -55,7 +55,7 @@ export async function patchTag(context: OperationContext): Promise<OperationResp
     const { name = tag.name, type = tag.type } = context.body<TagChange>()
     if (type !== tag.type) throw new ConflictError('The type of a tag cannot be changed.')
     await changeRow(unit, tag, () => renameTag(unit, tag, name))
-    return await respondWith(context, tags, tag)
+    return await respondIn(unit, context, tags, tag)
   })
 }
 

@@ -95,7 +95,7 @@ export async function postComment(context: OperationContext, timeline: Timeline)
       cause: 'api',
       message,
     })
-    return await respondCreated(context, at(context, timeline), row)
+    return await respondCreated(unit, context, at(context, timeline), row)
   })
 }
 

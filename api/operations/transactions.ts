@@ -16,10 +16,11 @@ import { GatewayFailedError, type Movement, NotSentError } from '../../gateways/
 import { presentTransaction } from '../../representations/transaction.ts'
 import type { OperationContext, OperationHandler, OperationResponse } from '../operation.ts'
 import { type Field, fieldsOf, reference } from '../query/fields.ts'
-import { respondCreated } from '../resources/created.ts'
+import { createdAt, respondCreated } from '../resources/created.ts'
 import { withCustomFields } from '../resources/custom-fields.ts'
 import { patch } from '../resources/patch.ts'
 import { notFound, type Resource } from '../resources/resource.ts'
+import { respondWith } from '../resources/respond.ts'
 import { Transaction, type TransactionRefund } from '../schemas/transaction.ts'
 import { transactionExpanders } from './expand-transaction.ts'
 import { startOf } from './transaction-bodies.ts'
@@ -175,6 +176,7 @@ async function pay(
 ): Promise<OperationResponse> {
   const started = await context.commit(async (unit) =>
     respondCreated(
+      unit,
       context,
       transactions,
       await startOnce(unit, requestIdOf(context, request, body), startOne),
@@ -204,7 +206,7 @@ async function createdNow(context: OperationContext, id: string): Promise<Operat
   const row = await context.em
     .fork()
     .findOneOrFail(TransactionRow, { organizationId: context.organizationId, id })
-  return await respondCreated(context, transactions, row)
+  return { ...(await respondWith(context, transactions, row)), ...createdAt(context, 'transactions', id) }
 }
 
 async function startOnce(unit: UnitOfWork, derived: string | null, startOne: Start): Promise<TransactionRow> {

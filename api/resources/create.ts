@@ -7,13 +7,14 @@ import { requireKnownExpansions } from './respond.ts'
 export async function create<Row extends ResourceRow, Body>(
   context: OperationContext,
   resource: Resource<Row>,
-  writer: Pick<Writer<Row, Body>, 'create' | 'checksCustomFields'>,
+  writer: Pick<Writer<Row, Body>, 'before' | 'create' | 'checksCustomFields'>,
   newId: () => string,
 ): Promise<OperationResponse> {
   requireKnownExpansions(context, resource)
   const body = context.body<Body>()
+  await writer.before?.(context)
   return await context.commit(async (unit) => {
     const checked = await withCustomFields(unit, resource, writer, body, null)
-    return await respondCreated(context, resource, await writer.create(unit, newId(), checked, context))
+    return await respondCreated(unit, context, resource, await writer.create(unit, newId(), checked, context))
   })
 }

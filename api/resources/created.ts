@@ -1,15 +1,18 @@
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { resourceUrl } from '../../representations/links.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import type { Resource, ResourceRow } from './resource.ts'
-import { respondWith } from './respond.ts'
+import { respondIn } from './respond.ts'
 
+/** As `respondIn`, with 201. */
 export async function respondCreated<Row extends ResourceRow>(
+  unit: UnitOfWork,
   context: OperationContext,
   resource: Resource<Row>,
   row: Row,
 ): Promise<OperationResponse> {
   return {
-    ...(await respondWith(context, resource, row)),
+    ...(await respondIn(unit, context, resource, row)),
     ...createdAt(context, ...resource.path.split('/'), row.id),
   }
 }

@@ -5,7 +5,7 @@ import { requirePreconditions } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { withCustomFields } from './custom-fields.ts'
 import { notFound, type Resource, type ResourceRow, type Writer } from './resource.ts'
-import { requireKnownExpansions, respondWith } from './respond.ts'
+import { requireKnownExpansions, respondIn } from './respond.ts'
 
 interface Patch<Row extends ResourceRow, Body>
   extends Pick<Writer<Row, Body>, 'lock' | 'update' | 'changed'> {
@@ -37,6 +37,6 @@ export async function patch<Row extends ResourceRow, Body>(
     const body = await withCustomFields(unit, resource, {}, patched, row)
     const isChanged = await changeRow(unit, row, () => update(unit, row, body, context))
     if (isChanged) await emit?.(unit, row, context)
-    return await respondWith(context, resource, row)
+    return await respondIn(unit, context, resource, row)
   })
 }

@@ -58,8 +58,10 @@ export interface Resource<Row extends ResourceRow> extends Presentable<Row> {
   readonly isVolatile?: (row: Row) => boolean
 }
 
-/** Both run in the unit's transaction, with the row locked. */
+/** All but `before` run in the unit's transaction, with the row locked. */
 export interface Writer<Row extends ResourceRow, Body> {
+  /** Asks what another connection or system has to say of a new row, before the transaction and with a valid body. */
+  before?(context: OperationContext): Promise<void>
   /** Locks the row, if locks other than its own come first. */
   lock?(unit: UnitOfWork, id: string): Promise<Row | null>
   /** Locks the owner of a new row, if of two requests that create the row the second has to wait for it. */

@@ -1,3 +1,4 @@
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { invalidFieldsProblem } from '../http/problems.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { type Embedding, findEmbedded } from './embedding.ts'
@@ -18,6 +19,20 @@ export async function respondWith<Row extends ResourceRow>(
   return isPart(context) ? { body } : { body, revision: row.revision }
 }
 
+/**
+ * Responds to a command, at its end. What the response has of other records is read in its transaction, so that it is as
+ * the command leaves it, and is stored so under an `Idempotency-Key`.
+ */
+export async function respondIn<Row extends ResourceRow>(
+  unit: UnitOfWork,
+  context: OperationContext,
+  resource: Resource<Row>,
+  row: Row,
+): Promise<OperationResponse> {
+  const isRead = requireKnownExpansions(context, resource).length > 0 || resource.presentPage !== undefined
+  return await respondWith(isRead ? { ...context, em: await unit.written() } : context, resource, row)
+}
+
 export async function presentAll<Row extends { readonly id: string }>(
   context: OperationContext,
   resource: Presentable<Row>,
@@ -28,14 +43,14 @@ export async function presentAll<Row extends { readonly id: string }>(
     Promise.all(rows.map((row) => resource.present(row, context))))
   if (names.length === 0) return presented
   const embeddings: [string, Embedding<Row>][] = []
-  const searches: Promise<[string, ReadonlyMap<string, unknown>][]>[] = []
+  const embedded = new Map<string, ReadonlyMap<string, unknown>>()
   for (const name of names) {
     const expander = resource.expanders?.[name]
-    if (typeof expander === 'function') {
-      searches.push(expander(rows, context).then((found) => [[name, found]]))
-    } else if (expander !== undefined) embeddings.push([name, expander])
+    // One by one: in a transaction, they share its connection.
+    if (typeof expander === 'function') embedded.set(name, await expander(rows, context))
+    else if (expander !== undefined) embeddings.push([name, expander])
   }
-  const embedded = new Map((await Promise.all([findEmbedded(rows, embeddings, context), ...searches])).flat())
+  for (const [name, found] of await findEmbedded(rows, embeddings, context)) embedded.set(name, found)
   return presented.map((body, index) => ({
     ...body,
     _embedded: Object.fromEntries(

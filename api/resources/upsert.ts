@@ -8,7 +8,7 @@ import type { OperationContext, OperationResponse } from '../operation.ts'
 import { respondCreated } from './created.ts'
 import { withCustomFields } from './custom-fields.ts'
 import type { Resource, ResourceRow, Writer } from './resource.ts'
-import { requireKnownExpansions, respondWith } from './respond.ts'
+import { requireKnownExpansions, respondIn } from './respond.ts'
 
 /** Of two concurrent requests, only one creates the resource. */
 export async function upsert<Row extends ResourceRow, Body>(
@@ -29,7 +29,7 @@ export async function upsert<Row extends ResourceRow, Body>(
         const body = await withCustomFields(unit, resource, writer, given, row)
         const changed = await changeRow(unit, row, () => writer.update(unit, row, body, context))
         if (changed) await writer.changed?.(unit, row, context)
-        return await respondWith(context, resource, row)
+        return await respondIn(unit, context, resource, row)
       }
       if (!new RegExp(ID_PATTERN).test(id)) {
         const field = { field: 'id', code: 'wrong-format', message: ID_RULE } as const
@@ -38,7 +38,7 @@ export async function upsert<Row extends ResourceRow, Body>(
       const body = await withCustomFields(unit, resource, writer, given, null)
       await writer.lockOwner?.(unit, body)
       if (writer.lockOwner !== undefined && (await lock()) !== null) throw new AlreadyCreatedError()
-      return await respondCreated(context, resource, await writer.create(unit, id, body, context))
+      return await respondCreated(unit, context, resource, await writer.create(unit, id, body, context))
     })
   return await againstRivals(attempt)
 }

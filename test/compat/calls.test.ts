@@ -22,7 +22,8 @@ const shown: Pick<Memory, 'findings' | 'notSupported'> = { findings: new Map(), 
 let service: TestService
 let receiver: Receiver
 beforeAll(async () => {
-  service = await startService()
+  // No operation needs a second connection while it has one.
+  service = await startService({ apiPoolSize: 1 })
   receiver = await startReceiver()
 })
 afterAll(async () => {

@@ -56,6 +56,8 @@ export interface ServiceOptions {
   /** True if the API is connected to no Temporal; the worker is. */
   readonly apiWithoutTemporal?: boolean
   readonly timeouts?: Timeouts
+  /** Connections of the API; default 15. */
+  readonly apiPoolSize?: number
   /** How long a client may leave a response unread, in milliseconds; default as in production. */
   readonly unreadTimeout?: number
   readonly stripeHost?: StripeHost
@@ -91,7 +93,10 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     timeouts: options.timeouts ?? TIMEOUTS,
   }
   const database = await openDatabase(connections)
-  const apiDatabase = await openApiDatabase(connections)
+  const apiDatabase = await openApiDatabase({
+    ...connections,
+    poolSize: options.apiPoolSize ?? connections.poolSize,
+  })
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
   const metrics = createMetrics()
   const address = options.temporalAddress ?? services.temporalAddress
