@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { createPasswordHasher } from '../access/password-hash.ts'
 import { gatewayAccountSource } from '../commands/payments/gateway-accounts.ts'
 import { gatewayRoutes } from '../commands/payments/gateway-routes.ts'
@@ -24,6 +24,8 @@ import { createRequestLog } from './tracking/request-log.ts'
 
 /** How long requests in progress may take after a stop, in milliseconds. */
 const DRAIN = 25_000
+/** Milliseconds between the closings of connections without a request, after a stop. */
+const CLOSE_UNUSED = 200
 /** How long before its end a certificate is reported, in milliseconds. */
 const EXPIRES_SOON = 30 * 86_400_000
 
@@ -128,11 +130,12 @@ export async function startApi(
   if (dependencies.access.unprotected !== null) {
     dependencies.log.warn({ reason: dependencies.access.unprotected }, 'row-level security is not in force')
   }
+  const connections = openConnections(server)
   await listening(server, host, port)
   return {
     port: (server.address() as AddressInfo).port,
     async stop() {
-      await drain(server)
+      await drain(server, connections)
       await requestLog.close()
       await sender.close()
       await wallet.close()
@@ -153,11 +156,28 @@ async function listening(server: Server, host: string, port: number): Promise<vo
   })
 }
 
-async function drain(server: Server): Promise<void> {
+/** Waits for requests in progress, and for no connection without one; a response that ends leaves one too. */
+async function drain(server: Server, connections: ReadonlySet<Socket>): Promise<void> {
+  const closeUnused = (): void => {
+    server.closeIdleConnections()
+    // To the server, one that has sent nothing is not idle: a request is expected on it.
+    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
+  }
   const cut = setTimeout(() => server.closeAllConnections(), DRAIN)
+  const closing = setInterval(closeUnused, CLOSE_UNUSED)
   await new Promise<void>((resolve) => {
     server.close(() => resolve())
-    server.closeIdleConnections()
+    closeUnused()
   })
+  clearInterval(closing)
   clearTimeout(cut)
+}
+
+function openConnections(server: Server): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  return sockets
 }

@@ -56,6 +56,11 @@ export function createServer(dependencies: ServerDependencies): Server {
 
   app.use(requestId)
   app.use(protectResponse(dependencies.unreadTimeout ?? UNREAD_TIMEOUT))
+  app.use(async (ctx, next) => {
+    await next()
+    // A stop waits for requests in progress, and the connection must not bring others.
+    if (!server.listening) ctx.set('Connection', 'close')
+  })
   app.use(logged(log, dependencies.metrics))
   app.use(tracked(dependencies.requestLog, config.baseUrl))
   app.use(problems(config.baseUrl))

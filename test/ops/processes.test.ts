@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
@@ -176,6 +178,66 @@ describe('a process or command does not start', () => {
     } finally {
       await admin.query(`drop database ${name} with (force)`)
       await admin.end()
+    }
+  })
+})
+
+describe('an API that is told to stop', () => {
+  /** Milliseconds, of those that the API waits for requests in progress, on a busy machine. */
+  const PROMPT = 15_000
+  const socket = async () => {
+    const one = connect(Number(env.PORT), '127.0.0.1')
+    one.setEncoding('utf8')
+    await once(one, 'connect')
+    return one
+  }
+
+  test('finishes a request in progress, closes its connection and ends', async () => {
+    const { organizationId, secretKey } = await service.organization()
+    const api = await start('api/main.ts')
+    const holder = new pg.Client({ connectionString: service.databaseUrl })
+    await holder.connect()
+    const client = await socket()
+    try {
+      await holder.query('begin; lock table products in access exclusive mode')
+      const path = `/organizations/${organizationId}/products`
+      client.write(`GET ${path} HTTP/1.1\r\nHost: billing.example\r\nSVC-APIKEY: ${secretKey}\r\n\r\n`)
+      await waitFor('the request to wait', async () => {
+        const { rows } = await holder.query(
+          `select from pg_locks where relation = 'products'::regclass and not granted`,
+        )
+        return rows[0] ?? null
+      })
+      const asked = Date.now()
+      const stopped = api.stop()
+      await waitFor('no new connection to be taken', () =>
+        fetch(`http://127.0.0.1:${env.PORT}/healthz`).then(
+          () => null,
+          () => true,
+        ),
+      )
+      await holder.query('rollback')
+      let text = ''
+      for await (const chunk of client) text += chunk
+      expect(text).toMatch(/^HTTP\/1\.1 200 /)
+      expect(text).toMatch(/^Connection: close\r$/im)
+      expect(await stopped).toBe(0)
+      expect(Date.now() - asked).toBeLessThan(PROMPT)
+    } finally {
+      client.destroy()
+      await holder.end()
+    }
+  })
+
+  test('waits for no connection that has sent nothing', async () => {
+    const api = await start('api/main.ts')
+    const client = await socket()
+    try {
+      const asked = Date.now()
+      expect(await api.stop()).toBe(0)
+      expect(Date.now() - asked).toBeLessThan(PROMPT)
+    } finally {
+      client.destroy()
     }
   })
 })
