@@ -21,7 +21,7 @@ import { rowSecurityCheck } from '../db/row-security.ts'
 import { sealPlainHeaders } from '../delivery/seal-headers.ts'
 import { ensureSigningKey } from '../delivery/signing-keys.ts'
 import { createMetrics } from '../ops/metrics.ts'
-import { createReadiness } from '../ops/readiness.ts'
+import { type Checks, createReadiness } from '../ops/readiness.ts'
 import { startOpsServer } from '../ops/server.ts'
 import { workflowBundle } from '../worker/bundle.ts'
 import { installTemporalRuntime } from '../worker/temporal.ts'
@@ -119,7 +119,9 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
   onDrain(async () => {
     if (stopping.reason === 'SIGTERM') await sleep((config.shutdownDelaySeconds ?? 0) * 1_000)
   })
+  const waiting = setInterval(sayOnce(worker.checks, services.temporalAddress), 1_000)
   await Promise.race([worker.ready, new Promise((resolve) => stopping.addEventListener('abort', resolve))])
+  clearInterval(waiting)
   stopping.throwIfAborted()
   announce(config, services.temporalUiUrl, made)
   void services.ended.then((name) => {
@@ -172,6 +174,17 @@ async function requirePorts({ port, opsPort }: Config): Promise<void> {
         `${name}: port ${wanted} is in use; stop what listens there, or set ${name} to a free one`,
       ])
     }
+  }
+}
+
+/** Says why the worker is not ready, once for each reason: an own server may be away, or lack the namespace. */
+function sayOnce({ temporal }: Checks, address: string): () => Promise<void> {
+  let said: string | null = null
+  return async () => {
+    const reason = (await temporal?.()) ?? null
+    if (reason === null || reason === said) return
+    said = reason
+    say(`Waiting for Temporal at ${address}: ${reason}`)
   }
 }
 

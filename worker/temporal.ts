@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Client, Connection } from '@temporalio/client'
+import { Client, Connection, isGrpcServiceError } from '@temporalio/client'
 import {
   DefaultLogger,
   NativeConnection,
@@ -79,6 +79,8 @@ export interface PollingOptions {
 
 export interface Polling {
   readonly ready: Promise<void>
+  /** Why it could not begin, or ended; null: it polls, or has not failed yet. */
+  failure(): string | null
   stop(): Promise<void>
 }
 
@@ -95,6 +97,7 @@ export function startPolling({
 }: PollingOptions): Polling {
   const stopping = new AbortController()
   let workers: Worker[] = []
+  let failure: string | null = null
   let isReady: () => void = () => {}
   const ready = new Promise<void>((resolve) => {
     isReady = resolve
@@ -104,7 +107,7 @@ export function startPolling({
     const connection = await NativeConnection.connect(target)
     try {
       // A worker for a nonexistent namespace leaves its threads behind, so the namespace is checked first.
-      await client.workflowService.describeNamespace({ namespace })
+      await requireNamespace(client, namespace)
       const implementations = await activities()
       const shared = { connection, namespace, shutdownGraceTime: '30 s' } as const
       const clockChanged = clock.changed()
@@ -133,6 +136,7 @@ export function startPolling({
           maxConcurrentActivityTaskExecutions: RETRIES,
         }),
       ]
+      failure = null
       isReady()
       const started = workers
       const running = started.map((worker) => worker.run().finally(() => shutDownAll(started)))
@@ -156,6 +160,7 @@ export function startPolling({
         await pollOnce()
         loggedReason = ''
       } catch (error) {
+        failure = Error.isError(error) ? error.message : String(error)
         // Logged once for each reason, not for each attempt.
         if (String(error) !== loggedReason)
           log.warn({ err: error }, 'cannot poll Temporal; trying every second')
@@ -167,6 +172,7 @@ export function startPolling({
   const finished = run()
   return {
     ready,
+    failure: () => failure,
     async stop() {
       stopping.abort()
       shutDownAll(workers)
@@ -174,6 +180,21 @@ export function startPolling({
     },
   }
 }
+
+async function requireNamespace(client: Client, namespace: string): Promise<void> {
+  try {
+    await client.workflowService.describeNamespace({ namespace })
+  } catch (error) {
+    if (!isGrpcServiceError(error) || error.code !== NOT_FOUND) throw error
+    throw new Error(
+      `the namespace ${namespace} does not exist; deploy/temporal/create-namespace.sh creates it`,
+      { cause: error },
+    )
+  }
+}
+
+/** A status of gRPC. */
+const NOT_FOUND = 5
 
 function shutDownAll(workers: readonly Worker[]): void {
   for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()

@@ -198,7 +198,8 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
           await client.connection.withDeadline(Date.now() + TEMPORAL_TIMEOUT, () =>
             client.workflowService.getSystemInfo({}),
           )
-          return null
+          const failure = polling.failure()
+          return failure === null ? null : `not polling: ${failure}`
         } catch (error) {
           return `cannot be reached: ${Error.isError(error) ? error.message : error}`
         }

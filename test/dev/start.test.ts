@@ -6,8 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import pg from 'pg'
+import { ulid } from 'ulid'
 import { freePort } from '../../dev/services/ports.ts'
+import { ensureNamespace } from '../../dev/services/temporal-namespace.ts'
 import { apiClient } from '../support/api-client.ts'
+import { testServices } from '../support/services.ts'
 import { troubleInShell } from '../support/shell-block.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -157,6 +161,37 @@ describe('npm start', () => {
       expect(refused.output().trim().split('\n')).toHaveLength(2)
     },
   )
+
+  test('with a Temporal server of its own says what it waits for, and goes on when the namespace is created', async () => {
+    const { adminUrl, temporalAddress } = testServices()
+    const namespace = `missing-${ulid().toLowerCase()}`
+    const database = `test_${ulid().toLowerCase()}`
+    const admin = new pg.Client({ connectionString: adminUrl })
+    await admin.connect()
+    await admin.query(`create database ${database}`)
+    const waiting = run('dev/start.ts', {
+      DATA_DIR: `${dataDir}/own-temporal`,
+      DATABASE_URL: new URL(`/${database}`, adminUrl).href,
+      TEMPORAL_ADDRESS: temporalAddress,
+      TEMPORAL_NAMESPACE: namespace,
+      PORT: String(await freePort()),
+      OPS_PORT: String(await freePort()),
+      LOG_LEVEL: 'silent',
+    })
+    try {
+      const said = `Waiting for Temporal at ${temporalAddress}: not polling: the namespace ${namespace} does not exist`
+      await waitFor('what it waits for', () => (waiting.output().includes(said) ? true : null), 60_000)
+      expect(waiting.output()).not.toContain('ready http')
+      await ensureNamespace({ address: temporalAddress, namespace, isHopeless: () => false })
+      await isReady(waiting)
+      expect(waiting.output().split('Waiting for Temporal')).toHaveLength(2)
+    } finally {
+      waiting.child.kill('SIGINT')
+      await waiting.ended
+      await admin.query(`drop database ${database} with (force)`)
+      await admin.end()
+    }
+  }, 180_000)
 
   test('SIGTERM drains and leaves no process behind; a second start continues on the same data', async () => {
     const organization = printed(first, 'Organization')

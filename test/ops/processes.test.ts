@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import pg from 'pg'
 import { ulid } from 'ulid'
 import { freePort } from '../../dev/services/ports.ts'
+import { ensureNamespace } from '../../dev/services/temporal-namespace.ts'
 import { type ServiceProcess, serviceProcess } from '../support/processes.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { testServices } from '../support/services.ts'
@@ -254,6 +255,24 @@ describe('readyz', () => {
     const other = await start('worker/main.ts')
     expect(await readyz()).toMatchObject({ code: 200, status: 'ready', checks: { temporal: 'ok' } })
     await other.stop()
+  })
+
+  test('of a worker whose namespace does not exist is degraded, until somebody creates it', async () => {
+    const namespace = `missing-${ulid().toLowerCase()}`
+    const worker = await start('worker/main.ts', { TEMPORAL_NAMESPACE: namespace })
+    const temporalIs = (wanted: RegExp) =>
+      waitFor(`temporal to be ${wanted}`, async () => {
+        const report = await readyz()
+        return wanted.test(report.checks.temporal ?? '') ? report : null
+      })
+    expect(await temporalIs(/^not polling: /)).toMatchObject({
+      code: 200,
+      status: 'degraded',
+      checks: { temporal: expect.stringContaining(`namespace ${namespace} does not exist`) },
+    })
+    await ensureNamespace({ address: env.TEMPORAL_ADDRESS ?? '', namespace, isHopeless: () => false })
+    expect(await temporalIs(/^ok$/)).toMatchObject({ code: 200, status: 'ready' })
+    await worker.stop()
   })
 
   test('of an API that was told to stop is 503 at once, while it still serves', async () => {
