@@ -1,10 +1,11 @@
 /**
  * `npm run rearm`: gives every record with a deadline its execution again, after a restored backup or with a new
- * namespace. Idempotent, and safe beside the running service.
+ * namespace, and new events positions after all earlier ones. Can be repeated, and is safe beside the running service.
  */
 import { ConfigurationError, loadConfig } from '../config/config.ts'
 import { startFailure } from '../config/process.ts'
 import { WAKE_UP_CHANNEL } from '../db/channels.ts'
+import { advancePositions } from '../db/event-positions.ts'
 import { openOrm } from '../db/orm.ts'
 import { rearm } from '../db/rearm.ts'
 import { requireOwnRelease } from '../db/release.ts'
@@ -19,6 +20,7 @@ try {
   try {
     await requireOwnRelease(orm.em.fork())
     await requireEveryOrganization(orm.em.fork())
+    console.log(`events: new positions from ${await advancePositions(orm.em.fork())}`)
     for (const workflow of WORKFLOW_NAMES) {
       const written = await rearm(orm.em.fork(), workflow)
       console.log(`${workflow}: ${written} wake-ups written`)

@@ -6,6 +6,7 @@ import { lockArguments } from './advisory-locks.ts'
 import { connectionOptions, MAINTENANCE_TIMEOUTS, type Timeouts } from './connection.ts'
 import { PooledDialect } from './driver.ts'
 import * as entities from './entities/index.ts'
+import { advancePositions, positionsLieAhead } from './event-positions.ts'
 import { migrations } from './migrations/index.ts'
 import { organizationInScope } from './organization-scope.ts'
 import { requireNoTransaction } from './outside-transactions.ts'
@@ -128,6 +129,7 @@ export async function migrate(databaseUrl: string): Promise<string | null> {
         await sleep(LOCK_POLL_INTERVAL)
       }
       await orm.migrator.up()
+      if (await positionsLieAhead(orm.em.fork())) await advancePositions(orm.em.fork())
       return await protectRows(orm.em.fork())
     })
   } finally {

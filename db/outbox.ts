@@ -5,6 +5,7 @@ import type { WorkflowName } from '../workflows/contract.ts'
 import { lockArguments } from './advisory-locks.ts'
 import { DELIVERY_CHANNEL, WAKE_UP_CHANNEL } from './channels.ts'
 import { type EventContent, eventPayload } from './event-payload.ts'
+import { NEW_POSITION } from './event-positions.ts'
 import { insertion, type NewRow } from './insert-row.ts'
 import { newId } from './new-id.ts'
 import { lastStatement, statement } from './statement.ts'
@@ -108,7 +109,7 @@ export async function writeConsequences(
        insert into events
          (organization_id, id, type, website_id, entity_id, event_time, payload, created_time, position)
        select ?, id, type, website_id, entity_id, event_time, payload, ?,
-              (pg_current_xact_id()::text::bigint << 20) + ordinal
+              ${NEW_POSITION} + ordinal
          from given order by ordinal
      ), new_deliveries as (
        -- A ULID made here: the event's time, then hexadecimal digits, which are digits of its alphabet too.

@@ -4,12 +4,6 @@ import { id, instant, newestIndex, searchExpression, tenantKey } from './columns
 /** Without an index for `q`, because events are inserted far more often than they are searched. */
 export const eventSearch = searchExpression('type', 'entity_id', 'website_id')
 
-/**
- * The condition of every list of events: only those before the oldest open transaction of the database. No
- * later commit adds an event before them, so a reader that continues from the last position misses none.
- */
-export const COMMITTED_EVENTS = 'row.position < (pg_snapshot_xmin(pg_current_snapshot())::text::bigint << 20)'
-
 const EventSchema = defineEntity({
   name: 'Event',
   tableName: 'events',
@@ -30,7 +24,7 @@ const EventSchema = defineEntity({
     createdTime: instant(),
     updatedTime: instant().defaultRaw('now()'),
     revision: p.integer().default(1),
-    /** The writing transaction's id in the upper 43 bits, then the ordinal within it (`COMMITTED_EVENTS`). */
+    /** In this order no event comes before one that a list has returned (`db/event-positions.ts`). */
     position: p.bigint('string'),
   },
 })

@@ -1,5 +1,10 @@
 /** A reader by position misses no event, however the transactions that write them interleave. */
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import pg from 'pg'
+import { migrate } from '../../db/orm.ts'
 import { statement } from '../../db/statement.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
 import type { ApiClient } from '../support/api-client.ts'
@@ -132,4 +137,118 @@ describe('events by position', () => {
       { numRuns: 25 },
     )
   }, 120_000)
+
+  describe('after a restore', () => {
+    const sql = <T>(text: string) => service.database.orm.em.fork().getConnection().execute<T[]>(text)
+    const rearm = async (): Promise<string> => {
+      const script = fileURLToPath(new URL('../../cli/rearm.ts', import.meta.url))
+      const { stdout } = await promisify(execFile)(process.execPath, [script], {
+        env: { PATH: process.env.PATH, DATABASE_URL: service.databaseUrl },
+      })
+      return stdout
+    }
+    const write = async (name: string) => {
+      const transaction = open(name)
+      await transaction.advance()
+      await transaction.advance()
+    }
+    const readUntil = async (name: string) => {
+      const reader = poller()
+      await waitFor(`the event ${name}`, async () => {
+        await reader.poll()
+        return reader.seen.some(({ entityId }) => entityId === name) ? true : null
+      })
+      return reader
+    }
+    /** Of the events from `position` on, without that one. */
+    const listedAfter = async (position: string, count: number) =>
+      await waitFor(`${count} events after ${position}`, async () => {
+        const path = `events?sort=position&filter=position:${position}..`
+        const { body } = await merchant.api.get<Listed[]>(path)
+        const found = body.filter((event) => event.position !== position)
+        return found.length >= count ? found.map(({ entityId }) => entityId) : null
+      })
+
+    test.each([
+      ['rearm', async () => expect(await rearm()).toMatch(/^events: new positions from \d+$/m)],
+      ['migrate', () => migrate(service.databaseUrl)],
+    ])(
+      'of a dump from a server with more transactions all are listed, and new ones come after: npm run %s',
+      async (command, advance) => {
+        await write(`${command}-dumped`)
+        const reader = await readUntil(`${command}-dumpedb`)
+        const ahead = 5_000_000_000n
+        await sql(`update events set position = position + (${ahead}::bigint << 20)`)
+        const held = reader.seen.map((event) => ({
+          ...event,
+          position: String(BigInt(event.position) + (ahead << 20n)),
+        }))
+        const placed = ({ id, position }: Listed) => `${id} at ${position}`
+        const hidden = await merchant.api.get<Listed[]>('events')
+        expect(hidden.body).toEqual([])
+
+        await advance()
+        expect((await readUntil(`${command}-dumpedb`)).seen.map(placed)).toEqual(held.map(placed))
+        await write(`${command}-restored`)
+        const news = await listedAfter(held.at(-1)?.position ?? '', 2)
+        expect(news).toEqual([`${command}-restoreda`, `${command}-restoredb`])
+      },
+    )
+
+    test('of a database whose positions are its own, a migration leaves them', async () => {
+      await rearm()
+      const offset = `select value from installation where name = 'event-position-offset'`
+      const before = await sql(offset)
+      await write('migrated')
+      await migrate(service.databaseUrl)
+      expect(await sql(offset)).toEqual(before)
+    })
+
+    test('of a server set back in time new ones come after those that were lost', async () => {
+      await write('kept')
+      const [last] = await sql<{ position: string }>('select max(position)::text as position from events')
+      // Of an event that was written, read, and lost a million transactions after the backup.
+      const lost = String(BigInt(last?.position ?? '') + (1_000_000n << 20n))
+      await rearm()
+      await write('later')
+      expect(await listedAfter(lost, 2)).toEqual(['latera', 'laterb'])
+    })
+
+    test('a transaction that began before it comes after what is listed, and none before', async () => {
+      const begun = open('begun')
+      await begun.advance()
+      await write('before')
+      await rearm()
+      await write('after')
+      await begun.advance()
+      const reader = await readUntil('afterb')
+      expect(reader.seen.map(({ entityId }) => entityId).slice(-6)).toEqual([
+        'beforea',
+        'beforeb',
+        'beguna',
+        'begunb',
+        'aftera',
+        'afterb',
+      ])
+    })
+
+    test('it waits for a transaction that has written events and not ended', async () => {
+      const writer = new pg.Client({ connectionString: service.databaseUrl })
+      await writer.connect()
+      try {
+        await writer.query('begin; update events set revision = revision where false')
+        const ended = rearm()
+        await waitFor('it to wait', async () => {
+          const [row] = await sql<object>(
+            `select 1 from pg_locks where relation = 'events'::regclass and not granted`,
+          )
+          return row ?? null
+        })
+        await writer.query('rollback')
+        expect(await ended).toContain('events: new positions from')
+      } finally {
+        await writer.end()
+      }
+    })
+  })
 })
