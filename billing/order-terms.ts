@@ -2,7 +2,7 @@
 import type { RedeemedCoupon } from './coupons.ts'
 import { type Duration, parseDuration, reach } from './durations.ts'
 import { orNever } from './instants.ts'
-import { type AnchoredPeriod, type Period, periodDuration } from './periods.ts'
+import { type AnchoredPeriod, type Period, type PeriodAnchor, periodDuration } from './periods.ts'
 import type { Pricing } from './pricing.ts'
 import type { TaxSchedule } from './taxes.ts'
 
@@ -14,8 +14,10 @@ export interface RecurringInterval extends AnchoredPeriod {
   readonly billingTiming?: 'postpaid'
 }
 
-/** What an order sets in place of its plans: the whole interval, or only the day on which periods begin; null: no day. */
-export type OrderInterval = RecurringInterval | Required<Pick<AnchoredPeriod, 'periodAnchorInstruction'>>
+/** What an order sets in place of its plans: the whole interval, or only its limit or the day on which periods begin; null: no day. */
+export type OrderInterval =
+  | RecurringInterval
+  | { readonly limit?: number; readonly periodAnchorInstruction?: PeriodAnchor | null }
 
 export interface PlanTrial {
   /** Per item, whatever the quantity. */

@@ -5,7 +5,6 @@ import { type InvoiceLine, initialLines, pricedAt, renewalLines } from './invoic
 import { amountProblem, currencyExponent, sumOf } from './money.ts'
 import {
   agreedTerms,
-  hasPeriod,
   newOrderTerms,
   type OrderChoices,
   type OrderTerms,
@@ -94,7 +93,7 @@ function termsProblems(
 ): InvalidField[] {
   const problems: InvalidField[] = []
   const [first] = plans
-  const isPeriodOwn = choices.recurringInterval !== null && hasPeriod(choices.recurringInterval)
+  const isLimitOwn = choices.recurringInterval?.limit !== undefined
   const lasting = plans.filter((plan) => plan.recurringInterval !== null)
   const ongoing = plans.filter((plan) => plan.recurringInterval !== null || plan.trial !== null)
   for (const [index, plan] of plans.entries()) {
@@ -107,10 +106,10 @@ function termsProblems(
     if (plan.recurringInterval !== null && period != null) {
       if (!sameSchedule(plan.recurringInterval, period))
         mismatch('recurringInterval', 'must have the same service period as the other plans of the order')
-      else if (!isPeriodOwn && plan.recurringInterval.limit !== period.limit) {
+      else if (!isLimitOwn && plan.recurringInterval.limit !== period.limit) {
         mismatch(
           'recurringInterval',
-          'must have the same limit as the other plans, unless the order sets recurringInterval',
+          'must have the same limit as the other plans, unless the order sets recurringInterval.limit',
         )
       }
     }

@@ -4,8 +4,12 @@ import type { PeriodAnchor } from '../billing/periods.ts'
 export function presentOrderInterval(interval: OrderInterval | null | undefined) {
   if (interval == null) return null
   if (hasPeriod(interval)) return presentInterval(interval)
+  const { limit, periodAnchorInstruction: anchor } = interval
   return {
-    periodAnchorInstruction: presentAnchor(interval.periodAnchorInstruction) ?? { method: 'immediately' },
+    ...(limit === undefined ? {} : { limit }),
+    ...(anchor === undefined
+      ? {}
+      : { periodAnchorInstruction: presentAnchor(anchor) ?? { method: 'immediately' } }),
   }
 }
 

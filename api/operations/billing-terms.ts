@@ -17,8 +17,8 @@ export function intervalOf(body: GivenInterval | null | undefined): RecurringInt
   const anchor = anchorOf(body?.periodAnchorInstruction)
   const isPostpaid = body?.billingTiming === 'postpaid'
   if (body?.unit == null || body.length == null) {
-    if (anchor !== null || isPostpaid)
-      refuse('unit', 'required', 'is required with a day or a billing timing')
+    if (anchor !== null || isPostpaid || body?.limit != null)
+      refuse('unit', 'required', 'is required with a day, a limit or a billing timing')
     return null
   }
   return {
@@ -30,11 +30,17 @@ export function intervalOf(body: GivenInterval | null | undefined): RecurringInt
   }
 }
 
-/** As `intervalOf`, of an order: with a day alone, the period is that of its plans. */
+/** As `intervalOf`, of an order: with a day or a limit alone, the period is that of its plans. */
 export function orderIntervalOf(body: GivenInterval | null | undefined): OrderInterval | null {
-  const { unit, billingTiming, periodAnchorInstruction } = body ?? {}
-  if (unit != null || billingTiming === 'postpaid' || periodAnchorInstruction == null) return intervalOf(body)
-  return { periodAnchorInstruction: anchorOf(periodAnchorInstruction) }
+  const { unit, limit, billingTiming, periodAnchorInstruction } = body ?? {}
+  if (unit != null || billingTiming === 'postpaid') return intervalOf(body)
+  if (limit == null && periodAnchorInstruction == null) return null
+  return {
+    ...(limit == null ? {} : { limit }),
+    ...(periodAnchorInstruction == null
+      ? {}
+      : { periodAnchorInstruction: anchorOf(periodAnchorInstruction) }),
+  }
 }
 
 export function intervalProblems(body: GivenInterval | null | undefined): readonly InvalidField[] {

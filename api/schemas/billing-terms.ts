@@ -90,13 +90,14 @@ const OrderIntervalSchema = Type.Object(
     unit: OmittedWhenUnknown(PeriodSchema.properties.unit),
     length: OmittedWhenUnknown(PeriodSchema.properties.length),
     limit: OmittedWhenUnknown(schedule.limit),
+    periodAnchorInstruction: OmittedWhenUnknown(schedule.periodAnchorInstruction),
     billingTiming: OmittedWhenUnknown(schedule.billingTiming),
   },
   {
     additionalProperties: false,
     dependentRequired: { unit: ['length'], length: ['unit'] },
     description:
-      'Length and number of the service periods, and the day on which they begin, which override those of the plans. Without unit and length, only the day does. If null, those of the plans apply.',
+      'Length and number of the service periods, and the day on which they begin, which override those of the plans. Without unit and length, only the limit and the day do, where they are given. If null, those of the plans apply.',
   },
 )
 

@@ -139,6 +139,37 @@ describe('an order', () => {
     expect(own.order).toMatchObject({ recurringInterval, renewalTime: daysOn(own.order, 10) })
   })
 
+  test('has a limit of its own with the period of its plans', async () => {
+    const item = await plan({ recurringInterval: { unit: 'week', length: 1, limit: 3 } })
+    const recurringInterval = { limit: 1 }
+    const once = await begun([item], { recurringInterval })
+    expect(once.order).toMatchObject({ rebillNumber: 1, renewalTime: null })
+    expect(once.order.recurringInterval).toEqual(recurringInterval)
+    expect(once.order.currentPeriodEnd).toBe(daysOn(once.order, 7))
+    const kept = await merchant.api.put(`subscriptions/${once.order.id}`, once.order)
+    expect(kept).toMatchObject({ status: 200, body: { revision: once.order.revision, recurringInterval } })
+    const periodAnchorInstruction = { method: 'day-of-week', day: 'Monday', week: 'next' }
+    const both = await begun([item], { recurringInterval: { limit: 1, periodAnchorInstruction } })
+    expect(both.order).toMatchObject({ recurringInterval: { limit: 1, periodAnchorInstruction } })
+    expect(both.order).toMatchObject({ rebillNumber: 1, renewalTime: null })
+    expect(new Date(String(both.order.currentPeriodEnd)).getUTCDay()).toBe(1)
+  })
+
+  test('has plans of any limit beside its own, and of one limit without', async () => {
+    const limited = (limit: number) => plan({ recurringInterval: { unit: 'week', length: 1, limit } })
+    const items = [await limited(3), await limited(4)]
+    const day = { periodAnchorInstruction: { method: 'day-of-month', day: 5 } }
+    for (const recurringInterval of [null, day]) {
+      const body = orderBody(merchant, { items, recurringInterval })
+      const response = await merchant.api.post('subscriptions', body)
+      expect(expectProblem(response, 422, 'validation-error')).toEqual(['items.1.plan.id'])
+    }
+    for (const given of [{}, day, { unit: 'month', length: 1 }]) {
+      const { order } = await begun(items, { recurringInterval: { ...given, limit: 1 } })
+      expect(order).toMatchObject({ rebillNumber: 1, renewalTime: null })
+    }
+  })
+
   test.each([
     ['of the month', { method: 'day-of-month', day: 5 }, (time: Date) => time.getUTCDate(), 5],
     [
