@@ -1,4 +1,4 @@
-import { autopayScheduledTime, type Invoice as InvoiceState } from '../billing/invoices.ts'
+import { amountDue, autopayScheduledTime, type Invoice as InvoiceState } from '../billing/invoices.ts'
 import { jsonAmount, Money, sumOf } from '../billing/money.ts'
 import { isCredit, subtotal } from '../billing/proration.ts'
 import type { Invoice, Subscription, Transaction } from '../db/entities/index.ts'
@@ -93,7 +93,13 @@ export function upcomingInvoiceId({ organizationId, id, nextInvoice }: UpcomingO
 
 type UpcomingOf = Pick<Subscription, 'organizationId' | 'id' | 'nextInvoice'>
 
-export function presentUpcomingInvoice(order: Subscription, invoice: InvoiceState, baseUrl: string) {
+/** `row`: that of the invoice once it is issued. */
+export function presentUpcomingInvoice(
+  order: Subscription,
+  invoice: InvoiceState,
+  baseUrl: string,
+  row: Invoice | null = null,
+) {
   const url = (...segments: string[]) => resourceUrl(baseUrl, order.organizationId, ...segments)
   const instant = (at: number | null) => (at === null ? null : new Date(at).toISOString())
   const period = {
@@ -113,7 +119,7 @@ export function presentUpcomingInvoice(order: Subscription, invoice: InvoiceStat
     status: invoice.status,
     currency: order.currency,
     ...amountsOf(invoice),
-    amountDue: jsonAmount(invoice.amount),
+    amountDue: jsonAmount(amountDue(invoice)),
     isNewOrder: invoice.type === 'initial',
     items: invoice.lines.map((line) => ({ ...presentLine(line, period, url), isInterim: false })),
     periodNumber: invoice.periodNumber,
@@ -123,7 +129,7 @@ export function presentUpcomingInvoice(order: Subscription, invoice: InvoiceStat
     dueTime: instant(invoice.dueTime),
     poNumber: order.poNumber ?? null,
     notes: order.notes ?? null,
-    billingAddress: presentContact(order.billingAddress),
+    billingAddress: presentContact((row ?? order).billingAddress),
     deliveryAddress: presentContact(order.deliveryAddress),
     _links: partyLinks({ ...order, subscriptionId: order.id }, baseUrl),
   }

@@ -323,7 +323,7 @@ export async function postUpcomingInvoiceIssue(context: OperationContext): Promi
   return await issueInvoice(context, command, async (row, { record: { order, row: ofOrder } }) => {
     const state = order.invoices.find(({ sequence }) => sequence === row.sequence)
     if (state === undefined) throw new Error('an invoice that was issued is not in the record of its order')
-    const body = presentUpcomingInvoice(ofOrder, state, context.baseUrl)
+    const body = presentUpcomingInvoice(ofOrder, state, context.baseUrl, row)
     return { body, ...createdAt(context, 'invoices', row.id) }
   })
 }

@@ -159,6 +159,20 @@ describe('an order', () => {
     expectProblem(await issue(order), 409, 'conflict')
   })
 
+  test('answers the issue of its upcoming invoice with what is due after credit, and whom it bills', async () => {
+    const customer = await create(merchant.api, 'customers', {
+      primaryAddress: { firstName: 'Ada', city: 'Graz', country: 'AT' },
+    })
+    const order = await begun({ customerId: customer.id })
+    const credit = { customerId: customer.id, currency: 'EUR' }
+    await create(merchant.api, 'credit-memos', { ...credit, items: [{ unitPrice: 4, quantity: 1 }] })
+    const { status, body } = await issue(order)
+    expect(status).toBe(201)
+    expect(body).toMatchObject({ amount: 10, amountDue: 6, billingAddress: { city: 'Graz' } })
+    const { amountDue, billingAddress } = await read(`invoices/${body.id}`)
+    expect(body).toMatchObject({ amountDue, billingAddress })
+  })
+
   test('has an invoice issued ahead reissued, due no sooner than its period begins', async () => {
     const order = await begun({ delinquencyPeriod: 'P3D' })
     const { id } = (await issue(order)).body
