@@ -299,9 +299,10 @@ export const Subscription = Type.Object(
     initialInvoiceId: ReadOnly(OrNull(Id('Initial invoice.'))),
     recentInvoiceId: ReadOnly(OrNull(Id('Most recent invoice.'))),
     mrr: ReadOnly(
-      Amount(
-        'Monthly recurring revenue: the prices of the recurring items for a twelfth of a year, without setup and shipping. Zero unless the order is active and past its trial.',
-      ),
+      Type.Number({
+        description:
+          'Monthly recurring revenue: the prices of the recurring items for a twelfth of a year, without setup and shipping. Zero unless the order is active and past its trial.',
+      }),
     ),
     lineItems: ReadOnly(
       Type.Array(QueuedLine, {

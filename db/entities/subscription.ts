@@ -146,7 +146,7 @@ const SubscriptionSchema = defineEntity({
     rebillNumber: p.integer().nullable(),
     renewalTime: instant().nullable(),
     /** A decimal string. */
-    mrr: p.decimal().precision(18).scale(6).default('0').$type<string>(),
+    mrr: p.decimal().precision(24).scale(6).default('0').$type<string>(),
     canceledTime: instant().nullable(),
     /** The one in force; null: none, or for delinquency. */
     cancellationId: id().nullable(),

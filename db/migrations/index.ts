@@ -48,6 +48,7 @@ import { Migration20261123123000_cancellations_of_the_first_release } from './Mi
 import { Migration20261123123100_refunds_of_open_invoices } from './Migration20261123123100_refunds_of_open_invoices.ts'
 import { Migration20261123140000_trials_that_end_their_order } from './Migration20261123140000_trials_that_end_their_order.ts'
 import { Migration20261123153000_withdrawals_of_credit } from './Migration20261123153000_withdrawals_of_credit.ts'
+import { Migration20261123160000_revenue_of_daily_orders } from './Migration20261123160000_revenue_of_daily_orders.ts'
 
 export const migrations = [
   { name: 'Migration20261122120000_baseline', class: Migration20261122120000_baseline },
@@ -169,5 +170,9 @@ export const migrations = [
   {
     name: 'Migration20261123153000_withdrawals_of_credit',
     class: Migration20261123153000_withdrawals_of_credit,
+  },
+  {
+    name: 'Migration20261123160000_revenue_of_daily_orders',
+    class: Migration20261123160000_revenue_of_daily_orders,
   },
 ]

@@ -406,6 +406,18 @@ describe('an order', () => {
     }
   })
 
+  test('is billed although its revenue of a month is more than an amount may be', async () => {
+    const daily = await plan({
+      currency: 'VND',
+      pricing: { formula: 'flat-rate', price: 40_000_000_000 },
+      recurringInterval: { unit: 'day', length: 1 },
+    })
+    const { order } = await begun([{ ...daily, quantity: 24 }])
+    expect(order).toMatchObject({ status: 'active', mrr: 29_200_000_000_000 })
+    const listed = await merchant.api.get<Body[]>(`subscriptions?filter=mrr:29200000000000;id:${order.id}`)
+    expect(listed.body).toMatchObject([{ id: order.id }])
+  })
+
   test('of more than the service can write down is refused: 422', async () => {
     const items = [
       { ...(await plan({ pricing: { formula: 'flat-rate', price: 999_999_999_999 } })), quantity: 2 },
