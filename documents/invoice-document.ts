@@ -117,13 +117,27 @@ class Page {
 
   /** Returns the height below the text. */
   write(text: string, x: number, width: number, style: Style = {}, y = this.y): number {
-    const { size = 9, weight = 'regular', color = INK, align = 'left' } = style
+    const { size = 9, weight = 'regular' } = style
+    return this.writeText(linesOf(text, weight, size, width), x, width, style, y)
+  }
+
+  private writeText(lines: readonly Line[], x: number, width: number, style: Style, y: number): number {
+    const { size = 9, color = INK, align = 'left' } = style
     let baseline = y + size
-    for (const line of linesOf(text, weight, size, width)) {
+    for (const line of lines) {
       this.writeLine(line, align === 'left' ? x : x + width - line.width, baseline, size, color)
       baseline += leading(size)
     }
     return baseline - size
+  }
+
+  /** As `write` at the height of the page, which it moves; goes on on the next page where this one ends. */
+  flow(text: string, x: number, width: number, style: Style = {}, onNewPage?: () => void): void {
+    const { size = 9, weight = 'regular' } = style
+    for (const line of linesOf(text, weight, size, width)) {
+      this.require(leading(size), onNewPage)
+      this.y = this.writeText([line], x, width, style, this.y)
+    }
   }
 
   require(height: number, onNewPage: () => void = () => undefined): void {
@@ -277,12 +291,15 @@ function columnsOf({ lines, currency }: InvoiceDocument): Column[] {
   ]
 }
 
+/** Height of the titles of the columns. */
+const TITLES = 19
+
 async function writeLines(page: Page, invoice: InvoiceDocument): Promise<void> {
   const columns = columnsOf(invoice)
   const writeTitles = () => {
     for (const { title, x, width, align } of columns)
       page.write(title, x, width, { size: 8, weight: 'bold', color: GREY, align })
-    page.y += 16
+    page.y += TITLES - 3
     page.rule(page.y - 3, INK)
     page.y += 3
   }
@@ -293,11 +310,16 @@ async function writeLines(page: Page, invoice: InvoiceDocument): Promise<void> {
     const period = periodText(line, invoice.issuer.timeZone)
     const width = columns[0]?.width ?? 0
     const height = heightOf(line.description, width) + (period === null ? 0 : heightOf(period, width, 8))
-    page.require(height + 10, writeTitles)
-    const bottoms = columns.map(({ x, width, align, text }) => page.write(text(line), x, width, { align }))
-    let y = bottoms[0] ?? page.y
-    if (period !== null) y = page.write(period, LEFT, width, { size: 8, color: GREY }, y)
-    page.y = Math.max(y, ...bottoms) + 4
+    page.require(Math.min(height + 10, BOTTOM - MARGIN - TITLES), writeTitles)
+    const [, ...others] = columns
+    let bottoms = others.map(({ x, width, align, text }) => page.write(text(line), x, width, { align }))
+    const onNewPage = () => {
+      writeTitles()
+      bottoms = []
+    }
+    page.flow(line.description, LEFT, width, {}, onNewPage)
+    if (period !== null) page.flow(period, LEFT, width, { size: 8, color: GREY }, onNewPage)
+    page.y = Math.max(page.y, ...bottoms) + 4
     page.rule()
     page.y += 5
   }
@@ -340,13 +362,15 @@ function writeTotals(page: Page, invoice: InvoiceDocument): void {
   const [x, width, value] = [RIGHT - 300, 190, 110]
   const height = rows.reduce((total, [name, , weight]) => total + heightOf(name, width, 9, weight) + 4, 40)
   page.y += 6
-  page.require(height)
+  // They stand together where a page has room for all of them.
+  if (height <= BOTTOM - MARGIN) page.require(height)
   for (const [name, amount, weight] of rows) {
-    const color = weight === 'bold' ? INK : GREY
-    const bottom = page.write(name, x, width, { weight, color })
+    page.require(Math.min(heightOf(name, width, 9, weight), BOTTOM - MARGIN))
     page.write(amountText(amount, currency), x + width, value, { weight, align: 'right' })
-    page.y = bottom + 4
+    page.flow(name, x, width, { weight, color: weight === 'bold' ? INK : GREY })
+    page.y += 4
   }
+  page.require(24)
   page.pdf.rect(x - 8, page.y, RIGHT - x + 8, 24).fill('#eef1f5')
   page.y += 7
   page.write('Amount due', x, width, { size: 10, weight: 'bold' })
@@ -369,7 +393,7 @@ function writeNotes(page: Page, { notes, issuer, taxes }: InvoiceDocument): void
     if (text === null || text === '') continue
     for (const paragraph of text.split('\n')) {
       page.require(Math.min(heightOf(paragraph, RIGHT - LEFT), BOTTOM - MARGIN))
-      page.y = page.write(paragraph, LEFT, RIGHT - LEFT)
+      page.flow(paragraph, LEFT, RIGHT - LEFT)
     }
     page.y += 8
   }

@@ -158,6 +158,36 @@ describe('the document of an invoice', () => {
     expect(pages.flat().every((line) => line.length < 200)).toBe(true)
   })
 
+  const expectFootersLast = (pages: readonly string[][]) => {
+    for (const [at, page] of pages.entries())
+      expect(page.at(-1)).toContain(`· Page ${at + 1} of ${pages.length}`)
+  }
+  const long = (length: number) => 'Lorem ipsum dolor sit amet '.repeat(100).slice(0, length)
+
+  test('has all of its totals within its pages, however long the names of its discounts are', async () => {
+    const discounts = [1, 2, 3].map((count) => ({
+      description: `Coupon ${count} ${long(936)}`,
+      amount: '10',
+    }))
+    for (const count of [1, 40]) {
+      const pages = await textOf({ discounts, lines: Array.from({ length: count }, () => LINE) })
+      const written = pages.flat().join('\n')
+      for (const row of ['Coupon 1', 'Coupon 3', 'Total | 18,450.00', 'Amount due | EUR 13,449.50'])
+        expect(written).toContain(row)
+      expectFootersLast(pages)
+    }
+  })
+
+  test('goes on with an item that is longer than a page on the next one', async () => {
+    const description = Array.from({ length: 180 }, (_, index) => `Row ${index + 1}`).join('\n')
+    const pages = await textOf({ lines: [LINE, { ...LINE, description }, LINE] })
+    expect(pages.length).toBeGreaterThan(2)
+    const rows = pages.flat().filter((row) => row.startsWith('Row '))
+    expect(rows.map((row) => row.split(' | ')[0])).toEqual(description.split('\n'))
+    expect(rows[0]).toBe('Row 1 | 1,250 | 12.345 | 23% | 15,431.25')
+    expectFootersLast(pages)
+  })
+
   test.each([
     ['a draft', { status: 'draft', number: null, issuedTime: null, dueTime: null }, 'Draft invoice in_1'],
     [
