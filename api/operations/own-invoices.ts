@@ -32,7 +32,10 @@ export const invoiceWriter: Writer<InvoiceRow, Invoice> = {
   create: (unit, id, body) => createOwnInvoice(unit, id, valuesOf(body, null)),
   async update(unit, row, body) {
     const shown = valuesOf(presentInvoice(row, unit.baseUrl), null)
-    const values = valuesOf(body, shown)
+    const given = valuesOf(body, shown)
+    const isOfOrder = row.subscriptionId != null
+    const isFixed = isOfOrder || row.status !== 'draft'
+    const values = isFixed ? withComputed(given, shown, isOfOrder) : given
     // What any invoice shows can be sent back.
     if (canonicalJson(values) !== canonicalJson(shown)) await updateOwnInvoice(unit, row, values)
   },
@@ -137,6 +140,29 @@ function shownItem({ baseUrl }: OperationContext, invoice: InvoiceRow, id: strin
   const item = presentInvoiceItems(invoice, baseUrl).find((one) => one.id === id)
   if (item === undefined) throw notFound({ label: 'item of the invoice' }, id)
   return item
+}
+
+/**
+ * Returns an invoice that is not to be changed any more as it was sent, but for what the service itself moves: an earlier
+ * copy may have another due time or charge, no address yet, and other periods if it is of an order.
+ */
+function withComputed(
+  given: OwnInvoiceValues,
+  shown: OwnInvoiceValues,
+  isOfOrder: boolean,
+): OwnInvoiceValues {
+  const { dueTime, autopayScheduledTime } = shown
+  const items = given.items.map((item, index) => {
+    const { periodStart, periodEnd } = shown.items[index] ?? item
+    return { ...item, periodStart, periodEnd }
+  })
+  return {
+    ...given,
+    ...(isOfOrder ? { items } : {}),
+    dueTime,
+    autopayScheduledTime,
+    billingAddress: given.billingAddress ?? shown.billingAddress,
+  }
 }
 
 type InvoiceMembers = Pick<

@@ -169,7 +169,9 @@ export const Invoice = Type.Object(
     ...period,
     issuedTime: time('When the invoice was issued.'),
     dueTime: Nullable(
-      Instant('When the invoice is due. If a draft has none, it is due an hour after it is issued.'),
+      Instant(
+        'When the invoice is due. If a draft has none, it is due an hour after it is issued. Ignored once the invoice is issued, which is reissued to move it.',
+      ),
     ),
     delinquencyTime: time(
       'When the order is canceled if the invoice is still unpaid. If null, the order is not canceled.',
@@ -185,7 +187,7 @@ export const Invoice = Type.Object(
     ),
     autopayScheduledTime: Nullable(
       Instant(
-        "When the invoice is charged automatically, or was charged while the outcome is unknown. If null, no charge is planned. A draft of your own is charged to the customer's default payment instrument then, at the earliest when it is issued.",
+        "When the invoice is charged automatically, or was charged while the outcome is unknown. If null, no charge is planned. A draft of your own is charged to the customer's default payment instrument then, at the earliest when it is issued. Ignored from then on.",
       ),
     ),
     autopayRetryNumber: ReadOnly(Type.Integer({ description: 'Number of repeated charge attempts.' })),

@@ -378,6 +378,44 @@ describe('an own invoice', () => {
     await isSame()
   })
 
+  test('can be sent back by PUT as it was before the service moved its times and added its address', async () => {
+    const customer = await create(api, 'customers', { primaryAddress: { firstName: 'Ada', country: 'AT' } })
+    const { id } = await draft({ customerId: customer.id, autopayScheduledTime: later(HOUR) })
+    const bodies = [await read(id)]
+    await create(api, `invoices/${id}/issue`, {})
+    bodies.push(await read(id))
+    await create(api, `invoices/${id}/reissue`, { dueTime: later(9 * HOUR) })
+    bodies.push(await read(id))
+    expect((await pay([id], 160, { method: 'external' }, String(customer.id))).status).toBe(201)
+    const last = await read(id)
+    expect(last).toMatchObject({ status: 'paid', billingAddress: { firstName: 'Ada' } })
+    expect(bodies).toMatchObject([
+      { dueTime: null, billingAddress: null, autopayScheduledTime: expect.any(String) },
+      { dueTime: expect.any(String), billingAddress: { firstName: 'Ada' } },
+      { dueTime: expect.any(String) },
+    ])
+    for (const body of [...bodies, last]) {
+      expect(await api.put(`invoices/${id}`, body)).toMatchObject({ status: 200, body: last })
+    }
+    const other = { ...last, billingAddress: { firstName: 'Bob' } }
+    expectProblem(await api.put(`invoices/${id}`, other), 409, 'conflict')
+  })
+
+  test('of an order can be sent back by PUT as it was before it was issued and moved', async () => {
+    const startTime = later(HOUR)
+    const order = await create(api, 'subscriptions', orderBody(merchant, { startTime }))
+    const id = String(order.initialInvoiceId)
+    const bodies = [await read(id)]
+    const begun = orderBody(merchant, { startTime: null })
+    expect((await api.put(`subscriptions/${order.id}`, begun)).status).toBe(200)
+    bodies.push(await read(id))
+    await create(api, `invoices/${id}/reissue`, { dueTime: later(9 * HOUR) })
+    const last = await read(id)
+    expect(last.dueTime).not.toBe(bodies[0]?.dueTime)
+    for (const body of [...bodies, last])
+      expect(await api.put(`invoices/${id}`, body)).toMatchObject({ status: 200, body: last })
+  })
+
   test.each<[string, object, string[]]>([
     ['an issue time ahead', { issuedTime: '2999-01-01T00:00:00Z' }, ['issuedTime']],
     ['a due time before its issue', { dueTime: '2020-01-01T00:00:00Z' }, ['dueTime']],
