@@ -44,6 +44,11 @@ export function vatCountry(taxId: TaxId | null): string | null {
   return FORMS[letters]?.test(value.slice(2)) === true ? countryOf(letters) : null
 }
 
+/** Returns the number by which a party is taxed: the first VAT number of its state's form, else the first of all. */
+export function decisiveTaxId(taxIds: readonly TaxId[] | null): TaxId | null {
+  return taxIds?.find((taxId) => vatCountry(taxId) !== null) ?? taxIds?.[0] ?? null
+}
+
 export interface TaxedParty {
   /** ISO 3166; null: unknown. */
   readonly country: string | null

@@ -1,13 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Contact } from '../billing/contacts.ts'
 import { ownValue } from '../billing/own-value.ts'
+import { decisiveTaxId } from '../billing/tax-ids.ts'
 import type { Invoice } from './entities/index.ts'
 import type { Issuer, TaxIdNumber } from './entities/invoice.ts'
 import { statement } from './statement.ts'
 
 interface Recipient {
   readonly contact: Contact | null
-  readonly taxIdNumber: TaxIdNumber | null
+  readonly taxNumbers: readonly TaxIdNumber[] | null
 }
 
 /**
@@ -25,7 +26,7 @@ export async function numberInvoices(
   const [given] = await statement<{
     last_number: number
     issuer: Issuer
-    tax_id_number: TaxIdNumber | null
+    tax_numbers: readonly TaxIdNumber[] | null
     recipients: Readonly<Record<string, Recipient>> | null
   }>(
     em,
@@ -35,9 +36,9 @@ export async function numberInvoices(
        on conflict (organization_id) do update set last_number = invoice_counters.last_number + excluded.last_number
        returning organization_id, last_number
      )
-     select counter.last_number, ${ISSUER} as issuer, ${defaultTaxNumber('organization')} as tax_id_number,
+     select counter.last_number, ${ISSUER} as issuer, ${taxNumbers('organization')} as tax_numbers,
             (select jsonb_object_agg(customer.id, jsonb_build_object(
-                      'contact', ${CONTACT}, 'taxIdNumber', ${defaultTaxNumber('customer')}))
+                      'contact', ${CONTACT}, 'taxNumbers', ${taxNumbers('customer')}))
                from customers customer
               where customer.organization_id = counter.organization_id
                 and customer.id in (select jsonb_array_elements_text(?::jsonb))) as recipients
@@ -51,17 +52,23 @@ export async function numberInvoices(
     number += 1
     invoice.invoiceNumber = number
     invoice.issuer = given.issuer
-    invoice.organizationTaxIdNumber = given.tax_id_number
-    invoice.customerTaxIdNumber = recipient?.taxIdNumber ?? null
+    invoice.organizationTaxIdNumber = shownTaxNumber(invoice, given.tax_numbers)
+    invoice.customerTaxIdNumber = shownTaxNumber(invoice, recipient?.taxNumbers ?? null)
     invoice.billingAddress ??= recipient?.contact ?? null
   }
 }
 
-/** The preferred tax number of a row, else its first. SQL. */
-export const defaultTaxNumber = (row: string) =>
-  `(select jsonb_build_object('type', number ->> 'type', 'value', number ->> 'value')
-      from jsonb_array_elements(${row}.tax_numbers) with ordinality given (number, place)
-     order by (number ->> 'isDefault')::boolean desc, place limit 1)`
+/** The tax numbers of a row, the preferred one first. SQL. */
+export const taxNumbers = (row: string) =>
+  `(select jsonb_agg(jsonb_build_object('type', number ->> 'type', 'value', number ->> 'value')
+                     order by (number ->> 'isDefault')::boolean desc, place)
+      from jsonb_array_elements(${row}.tax_numbers) with ordinality given (number, place))`
+
+/** An invoice whose tax the customer owes states the VAT numbers of both, others the preferred ones. */
+function shownTaxNumber({ lines }: Invoice, numbers: readonly TaxIdNumber[] | null): TaxIdNumber | null {
+  const isReverse = lines.some(({ taxes }) => taxes?.some((tax) => tax.isReverseCharge === true))
+  return isReverse ? decisiveTaxId(numbers) : (numbers?.[0] ?? null)
+}
 
 const ISSUER = `jsonb_build_object(
     'name', organization.name, 'website', organization.website, 'address', organization.address,

@@ -1,10 +1,10 @@
 /** Which taxes orders bear: what their organization, customers and products say, and the calculator of the organization. */
 import type { Contact } from '../../billing/contacts.ts'
 import { ownValue } from '../../billing/own-value.ts'
-import type { TaxedParty, TaxId } from '../../billing/tax-ids.ts'
+import { decisiveTaxId, type TaxId } from '../../billing/tax-ids.ts'
 import { NO_TAXES, type TaxSettings } from '../../billing/tax-settings.ts'
 import type { TaxSchedule } from '../../billing/taxes.ts'
-import { defaultTaxNumber } from '../../db/invoice-numbers.ts'
+import { taxNumbers } from '../../db/invoice-numbers.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { locationRates } from '../../taxes/location-rates.ts'
@@ -44,17 +44,17 @@ export async function readTaxes(
     taxes: TaxSettings
     country: string | null
     region: string | null
-    tax_id: TaxId | null
-    customers: Readonly<Record<string, Place & TaxedParty>> | null
+    tax_ids: readonly TaxId[] | null
+    customers: Readonly<Record<string, Place & { readonly taxIds: readonly TaxId[] | null }>> | null
     categories: Readonly<Record<string, string>> | null
   }>(
     em,
     'read-taxes',
     `select organization.taxes, organization.country, organization.region,
-            ${defaultTaxNumber('organization')} as tax_id,
+            ${taxNumbers('organization')} as tax_ids,
             (select jsonb_object_agg(customer.id, jsonb_build_object(
                       'country', customer.primary_address ->> 'country', 'region', customer.primary_address ->> 'region',
-                      'taxId', ${defaultTaxNumber('customer')}))
+                      'taxIds', ${taxNumbers('customer')}))
                from customers customer where customer.organization_id = organization.id
                 and customer.id in (select jsonb_array_elements_text(?::jsonb))) as customers,
             (select jsonb_object_agg(product.id, product.tax_category_id)
@@ -70,7 +70,7 @@ export async function readTaxes(
   )
   const calculator = locationRates(found?.taxes ?? NO_TAXES)
   if (found === undefined || calculator === null) return new Map()
-  const seller = { country: found.country, region: found.region, taxId: found.tax_id }
+  const seller = { country: found.country, region: found.region, taxId: decisiveTaxId(found.tax_ids) }
   return new Map(
     await Promise.all(
       orders.map(async (order): Promise<[string, TaxSchedule]> => {
@@ -86,7 +86,10 @@ export async function readTaxes(
         const request = { currency: order.currency, seller, products }
         return [
           order.id,
-          await calculator.taxesOf({ ...request, buyer: { country, region, taxId: customer.taxId } }),
+          await calculator.taxesOf({
+            ...request,
+            buyer: { country, region, taxId: decisiveTaxId(customer.taxIds) },
+          }),
         ]
       }),
     ),
@@ -98,4 +101,4 @@ function productsOf({ items, queuedLines = [], changedPeriod }: TaxedOrder): str
   return [...new Set(sold.flatMap(({ productId }) => productId ?? []))]
 }
 
-const NOBODY: Place & TaxedParty = { country: null, region: null, taxId: null }
+const NOBODY = { country: null, region: null, taxIds: null }

@@ -221,6 +221,69 @@ describe('taxes', () => {
     }
   })
 
+  test('are owed by a business whose VAT number is another one than its first or default', async () => {
+    await taxed()
+    const abroad = { type: 'eu-vat', value: 'FR12345678901' }
+    for (const taxNumbers of [
+      [{ type: 'other', value: '123' }, abroad],
+      [abroad, { type: 'other', value: '123', isDefault: true }],
+      [
+        { type: 'eu-vat', value: 'DE987654321' },
+        { ...abroad, isDefault: true },
+      ],
+      [{ type: 'eu-vat', value: 'FR1', isDefault: true }, abroad],
+    ]) {
+      const customer = await create(merchant.api, 'customers', {
+        primaryAddress: { country: 'FR' },
+        taxNumbers,
+      })
+      const members = { customerId: customer.id }
+      expect(await firstInvoice(await begun(100, members))).toMatchObject({
+        amount: 100,
+        customerTaxIdNumber: abroad,
+        tax: { items: [{ description: 'Reverse charge' }] },
+      })
+      const own = { ...members, websiteId: merchant.websiteId, currency: 'EUR' }
+      const { id } = await create(merchant.api, 'invoices', {
+        ...own,
+        items: [{ type: 'debit', unitPrice: 100 }],
+      })
+      expect(await create(merchant.api, `invoices/${id}/issue`, {})).toMatchObject({
+        amount: 100,
+        customerTaxIdNumber: abroad,
+      })
+    }
+    const customer = await create(merchant.api, 'customers', {
+      primaryAddress: { country: 'DE' },
+      taxNumbers: [
+        { type: 'eu-vat', value: 'DE987654321' },
+        { type: 'other', value: '123', isDefault: true },
+      ],
+    })
+    expect(await firstInvoice(await begun(100, { customerId: customer.id }))).toMatchObject({
+      amount: 119,
+      customerTaxIdNumber: { type: 'other', value: '123' },
+    })
+  })
+
+  test('are those of a VAT number of the organization that is not its default', async () => {
+    await taxed(SETTINGS, {
+      country: 'CH',
+      taxNumbers: [
+        { type: 'other', value: 'CHE-1', isDefault: true },
+        { type: 'eu-vat', value: 'DE123456789' },
+      ],
+    })
+    const customer = await create(merchant.api, 'customers', {
+      primaryAddress: { country: 'FR' },
+      taxNumbers: [{ type: 'eu-vat', value: 'FR12345678901' }],
+    })
+    expect(await firstInvoice(await begun(100, { customerId: customer.id }))).toMatchObject({
+      amount: 100,
+      organizationTaxIdNumber: { type: 'eu-vat', value: 'DE123456789' },
+    })
+  })
+
   test('of a draft follow addresses and rates; those of an issued invoice stay when rates change', async () => {
     await taxed()
     const startTime = new Date(Date.now() + DAY).toISOString()
