@@ -4,7 +4,8 @@ import { nextDayOfMonth } from './periods.ts'
 
 /**
  * `hard`, `lost-or-stolen` and `needs-action` are final for the instrument; `soft` and `insufficient-funds` may
- * succeed later. Of `lost-or-stolen` the customer is told nothing; `needs-action` needs the customer's presence.
+ * succeed later. Of `lost-or-stolen` the customer is told nothing; `needs-action` needs the customer's presence. `amount` is
+ * final for what is due, on any instrument, and says nothing of the instrument.
  */
 export const DECLINE_CLASSES = [
   'hard',
@@ -12,6 +13,7 @@ export const DECLINE_CLASSES = [
   'lost-or-stolen',
   'insufficient-funds',
   'needs-action',
+  'amount',
 ] as const
 export type DeclineClass = (typeof DECLINE_CLASSES)[number]
 
@@ -59,7 +61,8 @@ export function declinesAfter(before: readonly Decline[], charge: DeclinedCharge
  */
 export function instrumentFor({ terms }: Pick<Dunned, 'terms'>, invoice: Declined): string | null {
   const { instrumentId, backupIds = [] } = terms
-  if (instrumentId === null || !isFinal(classOf(invoice, instrumentId))) return instrumentId
+  const preferred = classOf(invoice, instrumentId)
+  if (instrumentId === null || preferred === 'amount' || !isFinal(preferred)) return instrumentId
   return backupIds.find((id) => !isFinal(classOf(invoice, id))) ?? instrumentId
 }
 
@@ -86,7 +89,7 @@ export function isHeld(order: Dunned, invoice: Declined): boolean {
   return waitsForInstrument(order) || isFinal(currentClass(order, invoice))
 }
 
-const FINAL: ReadonlySet<DeclineClass> = new Set(['hard', 'lost-or-stolen', 'needs-action'])
+const FINAL: ReadonlySet<DeclineClass> = new Set(['hard', 'lost-or-stolen', 'needs-action', 'amount'])
 
 export function waitsForInstrument({ terms, declinedRenewals }: Dunned): boolean {
   return reachesLimit(terms, declinedRenewals) && declinedRenewals?.instrumentId === terms.instrumentId

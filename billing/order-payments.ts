@@ -406,13 +406,13 @@ function learnDecline(change: Change, sequence: number, charge: DeclinedCharge):
   if (chargeTime === null && waited !== null) countRenewal(change, invoice, charge)
 }
 
-/** After too many renewals declined in a row, nothing is charged any more. */
+/** After too many renewals declined in a row, nothing is charged any more. Amounts that no gateway takes do not count. */
 function countRenewal(
   change: Change,
   { type, sequence: invoice }: Invoice,
-  { instrumentId }: DeclinedCharge,
+  { instrumentId, class: reason }: DeclinedCharge,
 ): void {
-  if (type !== 'renewal' || instrumentId === null) return
+  if (type !== 'renewal' || instrumentId === null || reason === 'amount') return
   const { declinedRenewals: before, terms, invoices } = change.order
   const counted = declinedRenewalsAfter(before, terms, { instrumentId, invoice })
   const open = new Set(invoices.filter(isOpen).map(({ sequence }) => sequence))

@@ -121,7 +121,7 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
 
   const createIntent = async (kind: 'charge' | 'authorize', charge: Charge): Promise<GatewayResult> => {
     const amount = minorUnits(charge.amount, charge.currency)
-    if (amount === null) return declined('amount-not-representable', 'hard', null)
+    if (amount === null) return declined('amount-not-representable', 'amount', null)
     const { customer, paymentMethod } = partsOf(charge.reference)
     return await moving(async () => {
       const intent = await stripe.paymentIntents.create(
@@ -210,7 +210,7 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
     async capture(capture) {
       const { requestId } = capture
       const amount = minorUnits(capture.amount, capture.currency)
-      if (amount === null) return declined('amount-not-representable', 'hard', null)
+      if (amount === null) return declined('amount-not-representable', 'amount', null)
       return await moving(async () => {
         const id = await authorizationOf(stripe, capture)
         if (id === null) return declined('no-such-authorization', 'hard', null)
@@ -259,7 +259,7 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
 
     async refund(refund) {
       const amount = minorUnits(refund.amount, refund.currency)
-      if (amount === null) return declined('amount-not-representable', 'hard', null)
+      if (amount === null) return declined('amount-not-representable', 'amount', null)
       return await moving(async () => {
         const charged = refund.chargeId ?? (await findIntent(stripe, refund, refund.chargeRequestId, 0))?.id
         if (charged === undefined) return declined('no-such-charge', 'hard', null)
@@ -480,6 +480,7 @@ const DECLINES: Readonly<Record<string, DeclineClass>> = {
     'authentication_not_handled',
     'payment_intent_authentication_failure',
   ]),
+  ...classed('amount', ['amount_too_large', 'amount_too_small']),
   ...classed('hard', [
     'account_closed',
     'card_not_supported',
@@ -501,10 +502,8 @@ const DECLINES: Readonly<Record<string, DeclineClass>> = {
     'service_not_allowed',
     'stop_payment_order',
     'transaction_not_allowed',
-    // Stripe refuses these requests before a bank is asked, however often: they do not fit the card, the amount or what
-    // was paid. What it refuses for another reason, such as the state of the account, is soft.
-    'amount_too_large',
-    'amount_too_small',
+    // Stripe refuses these requests before a bank is asked, however often: they do not fit the card or what was paid.
+    // What it refuses for another reason, such as the state of the account, is soft.
     'charge_already_refunded',
     'payment_intent_unexpected_state',
     'payment_method_currency_mismatch',

@@ -89,7 +89,7 @@ const DECLINES: Readonly<Record<string, DeclineClass>> = {
   'exceeds-charge': 'hard',
   'authorization-ended': 'hard',
   'authorization-expired': 'hard',
-  'exceeds-authorization': 'hard',
+  'exceeds-authorization': 'amount',
   'not-authorized': 'hard',
   'unknown-reference': 'hard',
 }

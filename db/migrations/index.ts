@@ -49,6 +49,7 @@ import { Migration20261123123100_refunds_of_open_invoices } from './Migration202
 import { Migration20261123140000_trials_that_end_their_order } from './Migration20261123140000_trials_that_end_their_order.ts'
 import { Migration20261123153000_withdrawals_of_credit } from './Migration20261123153000_withdrawals_of_credit.ts'
 import { Migration20261123160000_revenue_of_daily_orders } from './Migration20261123160000_revenue_of_daily_orders.ts'
+import { Migration20261123161000_declined_amounts } from './Migration20261123161000_declined_amounts.ts'
 
 export const migrations = [
   { name: 'Migration20261122120000_baseline', class: Migration20261122120000_baseline },
@@ -175,4 +176,5 @@ export const migrations = [
     name: 'Migration20261123160000_revenue_of_daily_orders',
     class: Migration20261123160000_revenue_of_daily_orders,
   },
+  { name: 'Migration20261123161000_declined_amounts', class: Migration20261123161000_declined_amounts },
 ]

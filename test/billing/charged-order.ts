@@ -132,7 +132,8 @@ export class ChargedOrder {
       case 'soft':
       case 'lost-or-stolen':
       case 'insufficient-funds':
-      case 'needs-action': {
+      case 'needs-action':
+      case 'amount': {
         const reason = response === 'declined' ? null : response
         this.#take(declineCharge(this.order, instant, sequence, { class: reason, instrumentId }))
         return true

@@ -68,6 +68,12 @@ describe('a backup', () => {
     expect(order.invoice(2)).toMatchObject({ status: 'past-due', chargeTime: null })
   })
 
+  test('is not charged an amount that no gateway takes, nor is that charged again', () => {
+    const order = charged({ backupIds }, ['approved', 'amount', 'approved']).live(at('2027-03-27'))
+    expect(cardsOf(order, 2)).toEqual(['card'])
+    expect(order.invoice(2)).toMatchObject({ status: 'past-due', chargeTime: null })
+  })
+
   test('is retried by the schedule where it is declined softly', () => {
     const order = charged({ backupIds }, ['approved', 'hard', 'soft', 'approved']).live(at('2027-03-30'))
     expect(cardsOf(order, 2)).toEqual(['card', 'second', 'second'])
@@ -202,6 +208,8 @@ describe('an order whose renewals are declined in a row', () => {
     [3, 'hard', 1 + 3],
     [1, 'declined', 1 + 4],
     [null, 'hard', 1 + 12],
+    // It says nothing of the instrument.
+    [2, 'amount', 1 + 12],
   ] as const)('with the limit %s and %s declines is charged %s times in a year', (limit, reason, count) => {
     const order = limited(limit, declining(reason)).live(at('2028-02-28'))
     expect(order.charges).toHaveLength(count)

@@ -198,7 +198,7 @@ describe('the Stripe adapter', () => {
 
   test.each([
     ['resource_missing', 'hard'],
-    ['amount_too_small', 'hard'],
+    ['amount_too_small', 'amount'],
     ['payment_method_unexpected_state', 'hard'],
     ['testmode_charges_only', 'soft'],
     ['parameter_unknown', 'soft'],
@@ -233,6 +233,8 @@ describe('the Stripe adapter', () => {
     expect(await amounts('12.5', 'KWD')).toEqual([12500, 'kwd'])
     expect(await amounts('500', 'ISK')).toEqual([50000, 'isk'])
     expect(await amounts('12.345', 'KWD')).toEqual(['declined', 'amount-not-representable'])
+    const odd = await newCharge({ amount: '12.345', currency: 'KWD' })
+    expect(await gateway.charge(odd)).toMatchObject({ result: 'declined', decline: 'amount' })
     expect(await amounts('0.1', 'EUR')).toEqual(['declined', 'amount_too_small'])
   })
 
