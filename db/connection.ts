@@ -4,6 +4,7 @@ import type { ClientConfig } from 'pg'
 export interface Timeouts {
   /** Waiting for a lock of another transaction. */
   readonly lock: number
+  /** 0: never, whatever the server's default. */
   readonly statement: number
   /** An idle transaction: its connection is closed, and its locks are released. */
   readonly idleInTransaction: number
@@ -11,10 +12,18 @@ export interface Timeouts {
 
 export const TIMEOUTS: Timeouts = { lock: 5_000, statement: 15_000, idleInTransaction: 30_000 }
 
-/** For work on whole tables: migrations, retention and re-encryption of secrets. */
+/** For work on whole tables: retention and re-encryption of secrets. */
 export const MAINTENANCE_TIMEOUTS: Timeouts = {
   lock: 600_000,
   statement: 600_000,
+  idleInTransaction: 600_000,
+}
+
+/** A statement takes a time in proportion to its rows, and one that was aborted begins again from the start. */
+export const MIGRATION_TIMEOUTS: Timeouts = {
+  // While a change of a table waits for its lock, other statements on the table queue behind it.
+  lock: 30_000,
+  statement: 0,
   idleInTransaction: 600_000,
 }
 
@@ -55,10 +64,16 @@ export function connectionOptions({
     lock_timeout: timeouts.lock,
     statement_timeout: timeouts.statement,
     idle_in_transaction_session_timeout: timeouts.idleInTransaction,
-    query_timeout: timeouts.statement + RESPONSE_MARGIN,
+    query_timeout: timeouts.statement === 0 ? 0 : timeouts.statement + RESPONSE_MARGIN,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_DELAY,
-    options: Object.entries({ ...SERVER_PARAMETERS, ...(role === null ? {} : { role }), ...parameters })
+    options: Object.entries({
+      ...SERVER_PARAMETERS,
+      // The driver does not send a 0, and the server's default would hold.
+      ...(timeouts.statement === 0 ? { statement_timeout: 0 } : {}),
+      ...(role === null ? {} : { role }),
+      ...parameters,
+    })
       .map(([parameter, value]) => `-c ${parameter}=${value}`)
       .join(' '),
   }

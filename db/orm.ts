@@ -3,7 +3,7 @@ import { Migrator } from '@mikro-orm/migrations'
 import { createPostgreSqlTypeParsers, MikroORM, type Options } from '@mikro-orm/postgresql'
 import pg from 'pg'
 import { lockArguments } from './advisory-locks.ts'
-import { connectionOptions, MAINTENANCE_TIMEOUTS, type Timeouts } from './connection.ts'
+import { connectionOptions, MAINTENANCE_TIMEOUTS, MIGRATION_TIMEOUTS, type Timeouts } from './connection.ts'
 import { PooledDialect } from './driver.ts'
 import * as entities from './entities/index.ts'
 import { advancePositions, positionsLieAhead } from './event-positions.ts'
@@ -101,7 +101,6 @@ function typeParsers(): pg.TypeOverrides {
 const TEXT_ARRAY = 1009 as typeof pg.types.builtins.TEXT
 
 /** Milliseconds. */
-const TABLE_LOCK_TIMEOUT = 30_000
 const LOCK_POLL_INTERVAL = 100
 
 /** Several processes may call it at once. Returns what keeps row-level security from being set up, or null. */
@@ -111,8 +110,7 @@ export async function migrate(databaseUrl: string): Promise<string | null> {
     databaseUrl,
     poolSize: 2,
     name: 'billing migrations',
-    // While a change of a table waits for its lock, other statements on the table queue behind it.
-    timeouts: { ...MAINTENANCE_TIMEOUTS, lock: TABLE_LOCK_TIMEOUT },
+    timeouts: MIGRATION_TIMEOUTS,
   })
   try {
     const connection = orm.em.getConnection()

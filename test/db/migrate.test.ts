@@ -55,8 +55,21 @@ class MigrationOfTest extends Migration {
   }
 }
 
-async function withMigration<T>(work: () => Promise<T>): Promise<T> {
-  const added = { name: 'Migration20991231000000_of_test', class: MigrationOfTest }
+/** Takes longer than the time in which a statement without a limit of its own has to be answered. */
+class SlowMigration extends Migration {
+  override name = 'Migration20991231000000_of_test'
+
+  override up(): void {
+    this.addSql('select pg_sleep(7)')
+    this.addSql("create table of_test as select current_setting('statement_timeout') as timeout")
+  }
+}
+
+async function withMigration<T>(
+  work: () => Promise<T>,
+  of: new (...args: never[]) => Migration = MigrationOfTest,
+): Promise<T> {
+  const added = { name: 'Migration20991231000000_of_test', class: of }
   ;(migrations as { name: string; class: new (...args: never[]) => Migration }[]).push(added)
   try {
     return await work()
@@ -78,6 +91,12 @@ test('an index is made concurrently while other processes wait to migrate', asyn
   )
   expect(rows).toEqual([{ valid: true }])
 }, 120_000)
+
+test('a migration takes as long as it needs, whatever the limit of the server', async () => {
+  await client.query(`alter database ${new URL(databaseUrl).pathname.slice(1)} set statement_timeout = '5s'`)
+  expect(await withMigration(async () => await migrate(databaseUrl), SlowMigration)).toBeNull()
+  expect((await client.query('select timeout from of_test')).rows).toEqual([{ timeout: '0' }])
+}, 60_000)
 
 test.each([
   ['its index', ''],
