@@ -1,10 +1,13 @@
 /** Compared with the sources that they package; no container runs here. */
-import { existsSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
 import { SETTINGS } from '../../config/config.ts'
 import packageFile from '../../package.json' with { type: 'json' }
+import { troubleInShell } from '../support/shell-block.ts'
 import { ROOT, reachableFrom, readSources } from './import-graph.ts'
 
 interface Service {
@@ -71,6 +74,41 @@ describe('the compose file', () => {
       expect(uses.length).toBeGreaterThan(0)
       expect(uses.filter((use) => !new RegExp(`^\\$\\{${name}:\\?.{20,}\\}$`).test(use))).toEqual([])
     }
+  })
+
+  describe('documents lines for new secrets', () => {
+    const lines =
+      read('docker-compose.yml').match(/(?:^# {3}.*\n)*^# {3}.*openssl rand.*\n(?:^# {3}.*\n)*/m)?.[0] ?? ''
+    const command = lines.replaceAll(/^# {3}/gm, '')
+    const folder = mkdtempSync(join(tmpdir(), 'secrets-'))
+    const run = () =>
+      spawnSync('bash', ['-c', `umask 022\n${command}\ntouch other`], { cwd: folder, encoding: 'utf8' })
+    const env = join(folder, '.env')
+
+    afterAll(() => rmSync(folder, { recursive: true }))
+
+    test('which only their owner may read, and which no second run replaces', () => {
+      expect(run()).toMatchObject({ status: 0, stderr: '' })
+      const text = readFileSync(env, 'utf8')
+      const names = [...text.matchAll(/^(\w+)=\S{44,48}$/gm)].map(([, name]) => name)
+      expect(names).toEqual([...PASSWORDS, 'MASTER_KEY'])
+      expect(statSync(env).mode & 0o777).toBe(0o600)
+      expect(run().stderr).toContain('.env')
+      expect(readFileSync(env, 'utf8')).toBe(text)
+    })
+
+    test('and which leave the shell as it was', () => {
+      expect(troubleInShell(command)).toEqual([])
+      expect(statSync(join(folder, 'other')).mode & 0o777).toBe(0o644)
+      expect(
+        spawnSync('bash', ['-c', `${command}\necho $-`], { cwd: folder, encoding: 'utf8' }).stdout,
+      ).not.toContain('C')
+    })
+
+    test('which are neither committed nor sent to a build', () => {
+      expect(read('.gitignore').split('\n')).toContain('.env')
+      expect(read('.dockerignore').split('\n')).not.toContain('!.env')
+    })
   })
 
   test('lets nothing but the set-up of the roles work as the superuser', () => {
