@@ -52,7 +52,7 @@ await runProcess(async ({ stopping, onDrain }) => {
   )
   onDrain(api.stop)
   const ops = await startOpsServer({
-    host: config.host,
+    host: config.opsHost,
     port: config.opsPort,
     metrics,
     readiness,

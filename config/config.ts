@@ -15,6 +15,7 @@ export interface Config {
   readonly environment: Environment
   readonly host: string
   readonly port: number
+  readonly opsHost: string
   readonly opsPort: number
   /** Without a trailing slash. */
   readonly baseUrl: string
@@ -59,6 +60,12 @@ export const SETTINGS: readonly Setting[] = [
   },
   { name: 'HOST', default: '127.0.0.1', meaning: 'address the API listens on' },
   { name: 'PORT', default: '3000', meaning: 'port of the API' },
+  {
+    name: 'OPS_HOST',
+    default: '(HOST)',
+    meaning:
+      'address on which API and worker listen for health checks and Prometheus metrics; whoever reaches it reads them without a key',
+  },
   { name: 'OPS_PORT', default: '3001', meaning: 'port of health checks and Prometheus metrics' },
   {
     name: 'BASE_URL',
@@ -262,6 +269,7 @@ export function loadConfig(
     environment: environment === 'live' ? 'live' : 'sandbox',
     host,
     port,
+    opsHost: text('OPS_HOST') ?? host,
     opsPort: integer('OPS_PORT', 3001, 0, 65535),
     baseUrl,
     databaseUrl: text('DATABASE_URL'),

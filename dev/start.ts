@@ -110,7 +110,7 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
   )
   onDrain(api.stop)
   const ops = await startOpsServer({
-    host: config.host,
+    host: config.opsHost,
     port: config.opsPort,
     metrics,
     readiness,
@@ -192,7 +192,7 @@ function announce(config: Config, temporalUiUrl: string | null, made: Demo | nul
   say('')
   say(`API             ${config.baseUrl}   (${config.baseUrl}/docs, ${config.baseUrl}/openapi.json)`)
   say(`Temporal UI     ${temporalUiUrl ?? 'that of Temporal at TEMPORAL_ADDRESS'}`)
-  say(`Metrics         http://${config.host}:${config.opsPort}/metrics`)
+  say(`Metrics         http://${config.opsHost}:${config.opsPort}/metrics`)
   if (made !== null) {
     say(`Organization    ${made.organizationId}`)
     say(`Secret key      ${made.secretKey}`)

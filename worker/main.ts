@@ -54,7 +54,7 @@ await runProcess(async ({ stopping, onDrain }) => {
     degrading: worker.checks,
   })
   const ops = await startOpsServer({
-    host: config.host,
+    host: config.opsHost,
     port: config.opsPort,
     metrics,
     readiness,

@@ -243,6 +243,26 @@ describe('an API that is told to stop', () => {
   })
 })
 
+describe("the operators' port", () => {
+  /** Of no machine: kept for documentation. */
+  const NOWHERE = '203.0.113.1'
+
+  test('of a worker has an address of its own, and the worker no other port', async () => {
+    const worker = await start('worker/main.ts', { HOST: NOWHERE, OPS_HOST: '127.0.0.1' })
+    expect(await readyz()).toMatchObject({ code: 200 })
+    await worker.stop()
+  })
+
+  test('of an API has an address of its own', async () => {
+    const { failed, text } = await run('api/main.ts', [], { OPS_HOST: NOWHERE })
+    expect(failed).toBe(true)
+    expect(text).toContain(NOWHERE)
+    const api = await start('api/main.ts', { HOST: '0.0.0.0', OPS_HOST: '127.0.0.1' })
+    expect(await readyz()).toMatchObject({ code: 200 })
+    await api.stop()
+  })
+})
+
 describe('readyz', () => {
   test('of a worker without Temporal is degraded, and says so; with Temporal it is ready', async () => {
     const worker = await start('worker/main.ts', { TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` })

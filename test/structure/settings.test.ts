@@ -34,6 +34,7 @@ describe('the settings', () => {
       environment: 'sandbox',
       host: '127.0.0.1',
       port: 3000,
+      opsHost: '127.0.0.1',
       opsPort: 3001,
       baseUrl: 'http://127.0.0.1:3000',
       databaseUrl: null,
@@ -91,6 +92,14 @@ describe('the settings', () => {
       webhookAllowedCidrs: ['10.0.0.0/8', 'fd00::/8'],
       logLevel: 'info',
     })
+  })
+
+  test.each([
+    [{}, '127.0.0.1'],
+    [{ HOST: '0.0.0.0' }, '0.0.0.0'],
+    [{ HOST: '0.0.0.0', OPS_HOST: '127.0.0.1' }, '127.0.0.1'],
+  ])("have the operators' port at the API's address, or at one of its own: %j", (env, opsHost) => {
+    expect(loadConfig(env).opsHost).toBe(opsHost)
   })
 
   test('that do not hold are all named at once', () => {
