@@ -15,6 +15,7 @@ import { signingKeyCache } from '../delivery/key-cache.ts'
 import { createSender } from '../delivery/sender.ts'
 import { createGateways } from '../gateways/gateways.ts'
 import { GATEWAY_CALLS } from '../gateways/port.ts'
+import { countFromZero } from '../ops/metrics.ts'
 import type { ApplePayConnection } from '../wallets/apple-pay.ts'
 import { createWallet } from '../wallets/wallets.ts'
 import { createRateLimit } from './http/rate-limit.ts'
@@ -111,6 +112,7 @@ export async function startApi(
     dependencies.log.warn('The certificate in APPLE_PAY_CERT_FILE expires within 30 days or has expired.')
   }
   const attempts = { sender, signingKey, vault, baseUrl: shared.baseUrl, now }
+  countFromZero(dependencies.metrics.notifications, 'outcome', ['received', 'repeated', 'refused'])
   const requestLog = createRequestLog({
     em: () => orm.em.fork(),
     log: dependencies.log,

@@ -15,18 +15,20 @@ export const ATTEMPT_TIMEOUT = 20_000
 const STALE_WITHIN = 1_000
 const LOGGED_RESPONSE = 16 * 1024
 
-export type FailureReason =
-  | 'status'
-  | 'redirect'
-  | 'timeout'
-  | 'dns'
-  | 'address-refused'
-  | 'connection-refused'
-  | 'connection-reset'
-  | 'connection-failed'
-  | 'tls'
-  | 'response-too-large'
-  | 'protocol'
+export const FAILURE_REASONS = [
+  'status',
+  'redirect',
+  'timeout',
+  'dns',
+  'address-refused',
+  'connection-refused',
+  'connection-reset',
+  'connection-failed',
+  'tls',
+  'response-too-large',
+  'protocol',
+] as const
+export type FailureReason = (typeof FAILURE_REASONS)[number]
 
 export interface WebhookRequest {
   readonly organizationId: string

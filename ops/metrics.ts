@@ -9,7 +9,7 @@ export interface Metrics {
   /** Payments whose outcome stayed unknown for a month: each needs an operator. */
   readonly unresolvedPayments: Counter
   readonly unpaidRefunds: Counter
-  /** Records more than five seconds late that the sweep handled: Temporal was slow or unavailable. */
+  /** Records more than five seconds late that the sweep handled; docs/metrics.md says what that can mean. */
   readonly late: Counter<'workflow'>
   /** Each needs an operator. */
   readonly quarantines: Counter<'workflow'>
@@ -77,4 +77,13 @@ export function createMetrics(): Metrics {
       registers: [registry],
     }),
   }
+}
+
+/** Adds the series of a counter at 0: of one that appears with the first count, `increase()` does not see that count. */
+export function countFromZero<Label extends string>(
+  counter: Counter<Label>,
+  label: Label,
+  values: readonly string[],
+): void {
+  for (const value of values) counter.inc({ [label]: value } as Record<Label, string>, 0)
 }

@@ -1,6 +1,6 @@
 /**
- * Handles records that are more than five seconds late: Temporal is slow or unavailable, an execution was lost, or
- * a backup was restored. Orders are advanced and card data erased without Temporal; other records are woken through
+ * Handles records that are more than five seconds late: Temporal is slow or unavailable, an execution was lost, a
+ * backup was restored, or more is due than can be processed. Orders are advanced and card data erased without Temporal; other records are woken through
  * the outbox, again after 5, 10, 20, 40 … seconds.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'

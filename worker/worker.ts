@@ -6,6 +6,7 @@ import { createOrderAdvancer } from '../activities/advance-order.ts'
 import { createQuarantine } from '../activities/quarantine.ts'
 import { gatewayAccountSource } from '../commands/payments/gateway-accounts.ts'
 import { gatewayRoutes } from '../commands/payments/gateway-routes.ts'
+import { NOTIFICATION_OUTCOMES } from '../commands/payments/process-notification.ts'
 import type { Config } from '../config/config.ts'
 import { ownPorts } from '../config/own-ports.ts'
 import type { TemporalConnection } from '../config/temporal-connection.ts'
@@ -19,12 +20,12 @@ import { createAddressGuard } from '../delivery/address-guard.ts'
 import type { Attempt, AttemptDependencies } from '../delivery/attempt.ts'
 import { signingKeyCache } from '../delivery/key-cache.ts'
 import { RetryPlaces } from '../delivery/retry-places.ts'
-import { createSender } from '../delivery/sender.ts'
+import { createSender, FAILURE_REASONS } from '../delivery/sender.ts'
 import { createGateways } from '../gateways/gateways.ts'
 import { GATEWAY_CALLS } from '../gateways/port.ts'
-import type { Metrics } from '../ops/metrics.ts'
+import { countFromZero, type Metrics } from '../ops/metrics.ts'
 import type { Checks } from '../ops/readiness.ts'
-import { taskQueue } from '../workflows/contract.ts'
+import { taskQueue, WORKFLOW_NAMES } from '../workflows/contract.ts'
 import { startCancellation } from './cancel-unsendable.ts'
 import { startCardExpiry } from './card-expiry.ts'
 import { startDisabling } from './disabling.ts'
@@ -101,6 +102,10 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
     now,
   }
 
+  countFromZero(metrics.deliveryAttempts, 'outcome', ['delivered', ...FAILURE_REASONS])
+  countFromZero(metrics.late, 'workflow', WORKFLOW_NAMES)
+  countFromZero(metrics.quarantines, 'workflow', WORKFLOW_NAMES)
+  countFromZero(metrics.notifications, 'outcome', [...NOTIFICATION_OUTCOMES, 'failed'])
   const onAttempt = ({ response }: Attempt) =>
     metrics.deliveryAttempts.inc({ outcome: response.failure ?? 'delivered' })
 

@@ -30,7 +30,8 @@ import { renewCard } from './renew-card.ts'
  * `ignored`: it is about nothing of this service. `superseded`: a later one of its object was applied.
  * `deferred`: what it is about may be known soon.
  */
-export type NotificationOutcome = 'applied' | 'ignored' | 'superseded' | 'deferred'
+export const NOTIFICATION_OUTCOMES = ['applied', 'ignored', 'superseded', 'deferred'] as const
+export type NotificationOutcome = (typeof NOTIFICATION_OUTCOMES)[number]
 
 export interface ClaimedNotification {
   readonly gatewayAccountId: string

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
-import type { FailureReason } from '../../delivery/sender.ts'
+import { FAILURE_REASONS } from '../../delivery/sender.ts'
 import { createMetrics } from '../../ops/metrics.ts'
 import { WORKFLOW_NAMES } from '../../workflows/contract.ts'
 
@@ -30,21 +30,8 @@ test('docs/metrics.md lists the metrics that the code registers, with type and l
 })
 
 test('docs/metrics.md names every workflow, and every reason of a failed attempt', () => {
-  const reasons: Record<FailureReason, true> = {
-    status: true,
-    redirect: true,
-    timeout: true,
-    dns: true,
-    'address-refused': true,
-    'connection-refused': true,
-    'connection-reset': true,
-    'connection-failed': true,
-    tls: true,
-    'response-too-large': true,
-    protocol: true,
-  }
   const named = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, name]) => name)
   expect(named(/^`workflow` is .*$/m.exec(page)?.[0] ?? '')).toEqual(['workflow', ...WORKFLOW_NAMES])
   const [, , , meaning = ''] = rows.find(([name]) => name === '`billing_webhook_attempts_total`') ?? []
-  expect(named(meaning)).toEqual(['outcome', 'delivered', ...Object.keys(reasons)])
+  expect(named(meaning)).toEqual(['outcome', 'delivered', ...FAILURE_REASONS])
 })

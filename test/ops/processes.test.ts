@@ -7,8 +7,10 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import pg from 'pg'
 import { ulid } from 'ulid'
+import { FAILURE_REASONS } from '../../delivery/sender.ts'
 import { freePort } from '../../dev/services/ports.ts'
 import { ensureNamespace } from '../../dev/services/temporal-namespace.ts'
+import { WORKFLOW_NAMES } from '../../workflows/contract.ts'
 import { type ServiceProcess, serviceProcess } from '../support/processes.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { testServices } from '../support/services.ts'
@@ -259,6 +261,43 @@ describe("the operators' port", () => {
     expect(text).toContain(NOWHERE)
     const api = await start('api/main.ts', { HOST: '0.0.0.0', OPS_HOST: '127.0.0.1' })
     expect(await readyz()).toMatchObject({ code: 200 })
+    await api.stop()
+  })
+})
+
+describe('the series of a counter are there before anything was counted, so that the first is an increase:', () => {
+  /** Of the counters with a label. */
+  const zeros = async (): Promise<string[]> => {
+    const text = await (await fetch(`http://127.0.0.1:${env.OPS_PORT}/metrics`)).text()
+    return [...text.matchAll(/^(billing_\w+_total)\{\w+="([a-z-]+)"\} 0$/gm)]
+      .map(([, name, value]) => `${name} ${value}`)
+      .toSorted()
+  }
+
+  test('those of a worker', async () => {
+    const worker = await start('worker/main.ts')
+    expect(await zeros()).toEqual(
+      [
+        ...WORKFLOW_NAMES.flatMap((name) => [
+          `billing_late_total ${name}`,
+          `billing_quarantines_total ${name}`,
+        ]),
+        ...['delivered', ...FAILURE_REASONS].map((reason) => `billing_webhook_attempts_total ${reason}`),
+        ...['applied', 'ignored', 'superseded', 'deferred', 'failed'].map(
+          (outcome) => `billing_gateway_notifications_total ${outcome}`,
+        ),
+      ].toSorted(),
+    )
+    await worker.stop()
+  })
+
+  test('those of an API', async () => {
+    const api = await start('api/main.ts')
+    expect(await zeros()).toEqual([
+      'billing_gateway_notifications_total received',
+      'billing_gateway_notifications_total refused',
+      'billing_gateway_notifications_total repeated',
+    ])
     await api.stop()
   })
 })

@@ -76,7 +76,8 @@ describe('while Temporal is well', () => {
         return held.length === 0 ? true : null
       })
       for (const { late } of await lateness(service)) expect(late).toBeLessThan(LATE)
-      expect((await service.metrics.late.get()).values).toEqual([])
+      const { values } = await service.metrics.late.get()
+      expect(values.filter(({ value }) => value > 0)).toEqual([])
     } finally {
       await receiver.close()
     }
