@@ -28,7 +28,8 @@ await runProcess(async ({ stopping, onDrain }) => {
   const log = createLog(config.logLevel)
   const database = await untilAvailable(
     'The database',
-    () => openApiDatabase({ databaseUrl, masterKeys, name: 'billing api' }),
+    () =>
+      openApiDatabase({ databaseUrl, masterKeys, poolSize: config.databasePoolSize, name: 'billing api' }),
     stopping,
   )
   onDrain(() => database.orm.close())

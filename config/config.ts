@@ -20,6 +20,8 @@ export interface Config {
   /** Without a trailing slash. */
   readonly baseUrl: string
   readonly databaseUrl: string | null
+  /** Connections of a process for its requests or its work; null if not configured. */
+  readonly databasePoolSize: number | null
   readonly dataDir: string
   readonly temporalAddress: string | null
   readonly temporalNamespace: string
@@ -77,6 +79,12 @@ export const SETTINGS: readonly Setting[] = [
     name: 'DATABASE_URL',
     default: '(embedded)',
     meaning: 'PostgreSQL 15 to 18; without it `npm start` runs one of its own',
+  },
+  {
+    name: 'DATABASE_POOL_SIZE',
+    default: '(API 20, worker 30)',
+    meaning:
+      'connections to PostgreSQL for the requests of an API or the work of a worker, at least 5; a process has a few more',
   },
   { name: 'DATA_DIR', default: '.data', meaning: 'directory of the local services and secrets' },
   {
@@ -273,6 +281,8 @@ export function loadConfig(
     opsPort: integer('OPS_PORT', 3001, 0, 65535),
     baseUrl,
     databaseUrl: text('DATABASE_URL'),
+    databasePoolSize:
+      text('DATABASE_POOL_SIZE') === null ? null : integer('DATABASE_POOL_SIZE', 20, 5, 1_000),
     dataDir: text('DATA_DIR') ?? '.data',
     temporalAddress: text('TEMPORAL_ADDRESS'),
     temporalNamespace: text('TEMPORAL_NAMESPACE') ?? `billing-${environment}`,

@@ -15,7 +15,8 @@ import { storedInstant } from './stored-instant.ts'
 
 export interface DatabaseOptions {
   readonly databaseUrl: string
-  readonly poolSize?: number
+  /** Default, also of null: 20. */
+  readonly poolSize?: number | null
   /** Milliseconds until a new connection fails; a caller then gets 503. */
   readonly connectTimeout?: number
   readonly name?: string
@@ -26,6 +27,7 @@ export interface DatabaseOptions {
   readonly isScoped?: boolean
 }
 
+const POOL_SIZE = 20
 /** Milliseconds. A new connection costs its first user several round trips and the planning of statements. */
 const IDLE_TIMEOUT = 600_000
 
@@ -36,7 +38,7 @@ export async function openOrm(options: DatabaseOptions): Promise<MikroORM> {
 
 function ormOptions({
   databaseUrl,
-  poolSize = 20,
+  poolSize,
   connectTimeout = 3_000,
   name = 'billing',
   timeouts,
@@ -45,7 +47,7 @@ function ormOptions({
 }: DatabaseOptions): Options {
   const pool = new pg.Pool({
     ...connectionOptions({ databaseUrl, name, role, ...(timeouts === undefined ? {} : { timeouts }) }),
-    max: poolSize,
+    max: poolSize ?? POOL_SIZE,
     idleTimeoutMillis: IDLE_TIMEOUT,
     connectionTimeoutMillis: connectTimeout,
     types: typeParsers(),

@@ -68,12 +68,12 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
   const { databaseUrl } = services
   await requireOwnDatabase(databaseUrl, config)
   await migrate(databaseUrl)
-  const { masterKeys } = config
-  const database = await openDatabase({ databaseUrl, masterKeys, poolSize: 20, name: 'billing worker' })
+  const { masterKeys, databasePoolSize: poolSize } = config
+  const database = await openDatabase({ databaseUrl, masterKeys, poolSize, name: 'billing worker' })
   onDrain(() => database.orm.close())
   const other = await otherEnvironment(database.orm.em.fork(), config.environment)
   if (other !== null) throw differentEnvironment(config.environment, other)
-  const apiDatabase = await openApiDatabase({ databaseUrl, masterKeys, poolSize: 20, name: 'billing api' })
+  const apiDatabase = await openApiDatabase({ databaseUrl, masterKeys, poolSize, name: 'billing api' })
   onDrain(() => apiDatabase.orm.close())
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
   await sealPlainHeaders(database.orm.em.fork(), database.vault)

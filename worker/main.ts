@@ -14,6 +14,8 @@ import { workflowBundle } from './bundle.ts'
 import { installTemporalRuntime } from './temporal.ts'
 import { startWorker } from './worker.ts'
 
+const POOL_SIZE = 30
+
 await runProcess(async ({ stopping, onDrain }) => {
   const config = loadConfig(process.env, ['BASE_URL'])
   const { databaseUrl, masterKeys, temporalAddress } = config
@@ -25,7 +27,13 @@ await runProcess(async ({ stopping, onDrain }) => {
   const bundle = await workflowBundle()
   const database = await untilAvailable(
     'The database',
-    () => openDatabase({ databaseUrl, masterKeys, poolSize: 30, name: 'billing worker' }),
+    () =>
+      openDatabase({
+        databaseUrl,
+        masterKeys,
+        poolSize: config.databasePoolSize ?? POOL_SIZE,
+        name: 'billing worker',
+      }),
     stopping,
   )
   onDrain(() => database.orm.close())

@@ -245,6 +245,38 @@ describe('an API that is told to stop', () => {
   })
 })
 
+test('DATABASE_POOL_SIZE is how many connections an API has for its requests, whatever comes', async () => {
+  const api = await start('api/main.ts', { DATABASE_POOL_SIZE: '6' })
+  const other = new pg.Client({ connectionString: service.databaseUrl })
+  await other.connect()
+  try {
+    await other.query('begin; lock table api_keys in access exclusive mode')
+    const requests = Array.from({ length: 20 }, async () => {
+      const headers = { 'SVC-APIKEY': `sk_sandbox_${'a'.repeat(26)}` }
+      const response = await fetch(`http://127.0.0.1:${env.PORT}/organizations/org_a/websites`, { headers })
+      return await response.text()
+    })
+    const connections = await waitFor(
+      'the connections to be taken',
+      async () => {
+        // A transaction sees its first look at the connections unless it clears that.
+        const { rows } = await other.query<{ wait_event_type: string | null; state: string }>(
+          `select wait_event_type, state from pg_stat_activity, pg_stat_clear_snapshot()
+          where datname = current_database() and application_name = 'billing api'`,
+        )
+        return rows.filter(({ wait_event_type: event }) => event === 'Lock').length >= 6 ? rows : null
+      },
+      8_000,
+    )
+    expect(connections).toHaveLength(6)
+    await other.query('rollback')
+    await Promise.all(requests)
+  } finally {
+    await other.end()
+    await api.stop()
+  }
+})
+
 describe("the operators' port", () => {
   /** Of no machine: kept for documentation. */
   const NOWHERE = '203.0.113.1'
