@@ -6,6 +6,7 @@ import { createLog } from '../config/log.ts'
 import { readMerchantIdentity } from '../config/merchant-identity.ts'
 import { runProcess, untilAvailable } from '../config/process.ts'
 import { temporalConnection } from '../config/temporal-connection.ts'
+import { isInfrastructureFailure } from '../db/infrastructure-failure.ts'
 import { otherBaseUrl, otherEnvironment } from '../db/installation.ts'
 import { openApiDatabase } from '../db/open.ts'
 import { databaseChecks } from '../db/readiness.ts'
@@ -30,6 +31,7 @@ await runProcess(async ({ stopping, onDrain }) => {
     'The database',
     () =>
       openApiDatabase({ databaseUrl, masterKeys, poolSize: config.databasePoolSize, name: 'billing api' }),
+    isInfrastructureFailure,
     stopping,
   )
   onDrain(() => database.orm.close())

@@ -92,17 +92,18 @@ export function startFailure(error: unknown): string {
   return error.message
 }
 
-/** Calls `open` until it succeeds, but not again after a `ConfigurationError`. Logs only the first failure: the database may still be starting. */
+/** Calls `open` until it succeeds, at most for a minute, and not again after a failure that does not pass. Logs only the first one: the database may still be starting. */
 export async function untilAvailable<T>(
   what: string,
   open: () => Promise<T>,
+  mayPass: (error: unknown) => boolean,
   stopping: AbortSignal,
 ): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {
       return await open()
     } catch (error) {
-      if (error instanceof ConfigurationError || stopping.aborted || tries >= 60) throw error
+      if (!mayPass(error) || stopping.aborted || tries >= 60) throw error
       if (tries === 0) console.error(`${what} cannot be reached yet: ${startFailure(error)}`)
       await new Promise((resolve) => setTimeout(resolve, 1_000))
     }

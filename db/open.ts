@@ -1,9 +1,10 @@
 import type { MikroORM } from '@mikro-orm/postgresql'
+import { ConfigurationError } from '../config/config.ts'
 import { type InstallationFacts, loadInstallation } from './installation.ts'
 import { type DatabaseOptions, openOrm } from './orm.ts'
 import { requireOwnRelease } from './release.ts'
 import { type ApiAccess, apiAccess, requireEveryOrganization } from './row-security.ts'
-import { createVault, type Vault } from './vault.ts'
+import { createVault, type Vault, VaultError } from './vault.ts'
 
 export interface Database {
   readonly orm: MikroORM
@@ -42,6 +43,8 @@ async function open(options: Options): Promise<Database> {
     return { orm, vault, installation: await loadInstallation(orm.em.fork(), vault) }
   } catch (error) {
     await orm.close(true)
+    if (error instanceof VaultError)
+      throw new ConfigurationError([`MASTER_KEY has no key of this database: ${error.message}`])
     throw error
   }
 }

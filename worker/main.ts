@@ -2,6 +2,7 @@ import { ConfigurationError, differentBaseUrl, differentEnvironment, loadConfig 
 import { createLog } from '../config/log.ts'
 import { runProcess, untilAvailable } from '../config/process.ts'
 import { temporalConnection } from '../config/temporal-connection.ts'
+import { isInfrastructureFailure } from '../db/infrastructure-failure.ts'
 import { otherBaseUrl, otherEnvironment } from '../db/installation.ts'
 import { openDatabase } from '../db/open.ts'
 import { databaseChecks } from '../db/readiness.ts'
@@ -34,6 +35,7 @@ await runProcess(async ({ stopping, onDrain }) => {
         poolSize: config.databasePoolSize ?? POOL_SIZE,
         name: 'billing worker',
       }),
+    isInfrastructureFailure,
     stopping,
   )
   onDrain(() => database.orm.close())

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
@@ -11,6 +11,7 @@ import { FAILURE_REASONS } from '../../delivery/sender.ts'
 import { freePort } from '../../dev/services/ports.ts'
 import { ensureNamespace } from '../../dev/services/temporal-namespace.ts'
 import { WORKFLOW_NAMES } from '../../workflows/contract.ts'
+import { forward } from '../support/forward.ts'
 import { type ServiceProcess, serviceProcess } from '../support/processes.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { testServices } from '../support/services.ts'
@@ -242,6 +243,45 @@ describe('an API that is told to stop', () => {
     } finally {
       client.destroy()
     }
+  })
+})
+
+describe('a database', () => {
+  test.each([
+    ['another MASTER_KEY', 'MASTER_KEY', () => ({ MASTER_KEY: randomBytes(32).toString('base64') })],
+    [
+      'a user that it does not have',
+      'nobody',
+      () => {
+        const url = new URL(service.databaseUrl)
+        url.username = 'nobody'
+        return { DATABASE_URL: url.href }
+      },
+    ],
+  ])('is not asked again and again with %s', async (_, message, settings) => {
+    for (const main of ['api/main.ts', 'worker/main.ts']) {
+      const { failed, text } = await run(main, [], settings())
+      expect({ main, failed }).toEqual({ main, failed: true })
+      expect(text).not.toContain('cannot be reached')
+      expect(text).toContain(message)
+    }
+  })
+
+  test('that cannot be reached yet is waited for', async () => {
+    const url = new URL(service.databaseUrl)
+    const to = `${url.hostname}:${url.port}`
+    const port = await freePort()
+    url.host = `127.0.0.1:${port}`
+    const refusing = createServer((socket) => {
+      socket.destroy()
+      refusing.close()
+    }).listen(port, '127.0.0.1')
+    const refused = once(refusing, 'close')
+    const started = start('api/main.ts', { DATABASE_URL: url.href })
+    await refused
+    const between = await forward(port, to)
+    await (await started).stop()
+    await between.close()
   })
 })
 
