@@ -146,9 +146,9 @@ function itemOf({
   return {
     ...itemPlanOf(plan, planId),
     quantity: quantity ?? 1,
-    quantityFilled: quantityFilled ?? 0,
+    quantityFilled,
     usageLimits: usageLimitsOf(usageLimits),
-    ...(excludeFromMrr === true ? { excludeFromMrr } : {}),
+    excludeFromMrr,
   }
 }
 

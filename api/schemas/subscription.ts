@@ -166,9 +166,26 @@ export const SubscriptionItemPatch = Type.Object(
 )
 export type SubscriptionItemPatch = Static<typeof SubscriptionItemPatch>
 
+const { quantityFilled, excludeFromMrr } = SubscriptionItem.properties
+const kept = <T extends TSchema>({ default: _, ...schema }: T & { default?: unknown }, what: string): T =>
+  ({ ...schema, description: `${what} If it is missing, an item that stays keeps its own.` }) as unknown as T
+
+/** Without defaults for what an item keeps that has its plan already. */
+const ChangedItem: typeof SubscriptionItem = {
+  ...Inside(SubscriptionItem),
+  properties: {
+    ...SubscriptionItem.properties,
+    quantityFilled: kept(quantityFilled, 'Quantity that was fulfilled.'),
+    excludeFromMrr: kept(
+      excludeFromMrr,
+      "Whether the item is left out of the order's monthly recurring revenue.",
+    ),
+  },
+}
+
 export const SubscriptionChange = Type.Object(
   {
-    items: Type.Array(Inside(SubscriptionItem), {
+    items: Type.Array(ChangedItem, {
       minItems: 1,
       maxItems: 100,
       description: 'The new items of the order: those that are not repeated go.',

@@ -28,9 +28,11 @@ import { readTaxes } from './order-taxes.ts'
 import { recordOrderProblems, requireTaxedAmounts } from './record-order-problems.ts'
 import { orderTerms, termsItem } from './rows-to-order.ts'
 
-export type SubscriptionItem = Readonly<
-  Pick<OrderItem, 'plan' | 'quantity' | 'quantityFilled' | 'usageLimits' | 'excludeFromMrr'>
-> & {
+export type SubscriptionItem = Readonly<Pick<OrderItem, 'plan' | 'quantity' | 'usageLimits'>> & {
+  /** undefined leaves it, or is zero. */
+  readonly quantityFilled: number | undefined
+  /** undefined leaves it, or is false. */
+  readonly excludeFromMrr?: boolean | undefined
   /** null: the plan is a reference. */
   readonly ownTerms: OwnTerms | null
 }
@@ -173,14 +175,14 @@ export async function pricedItems(
     const plan = byId.get(id ?? '')
     if (ownTerms !== null && isInlinePlan(given.plan)) {
       if (id !== undefined && plan === undefined) found.missing(Plan, `items.${index}.plan.id`)
-      return [{ ...given, id: newId('item'), revision: 1, priced: pricedInline(given.plan, ownTerms) }]
+      return [newItem(given, pricedInline(given.plan, ownTerms))]
     }
     if (plan === undefined) {
       found.missing(Plan, `items.${index}.plan.id`)
       return []
     }
     if (!plan.isActive) found.fail(`items.${index}.plan.id`, 'inactive', 'must be an active plan')
-    return [{ ...given, id: newId('item'), revision: 1, priced: priced(plan) }]
+    return [newItem(given, priced(plan))]
   })
 }
 
@@ -201,13 +203,24 @@ function keptItems(
   return wanted.map(({ plan }, index) => equal[index] ?? take((one) => one.plan === plan))
 }
 
+function newItem(given: Omit<SubscriptionItem, 'ownTerms'>, priced: OrderItem['priced']): OrderItem {
+  const { quantityFilled = 0, excludeFromMrr = false, ...written } = given
+  return { ...written, quantityFilled, ...exclusion(excludeFromMrr), id: newId('item'), revision: 1, priced }
+}
+
 export function changedItem(
   item: OrderItem,
   { plan: _, ...given }: Omit<SubscriptionItem, 'ownTerms'>,
 ): OrderItem {
-  const { excludeFromMrr: __, ...kept } = item
-  const changed = { ...kept, ...given }
+  const { excludeFromMrr: wasExcluded = false, ...kept } = item
+  const { quantityFilled = kept.quantityFilled, excludeFromMrr = wasExcluded, ...written } = given
+  const changed = { ...kept, ...written, quantityFilled, ...exclusion(excludeFromMrr) }
   return canonicalJson(changed) === canonicalJson(item) ? item : { ...changed, revision: item.revision + 1 }
+}
+
+/** It is stored only if it is true. */
+export function exclusion(isExcluded: boolean | undefined): Pick<OrderItem, 'excludeFromMrr'> {
+  return isExcluded === true ? { excludeFromMrr: true } : {}
 }
 
 function laterOf(a: Date, b: Date): Date {

@@ -26,7 +26,7 @@ import { references } from '../references.ts'
 import { advanceForCommand, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { annotateDrafts, applyTransitions } from './apply-transitions.ts'
 import { readChargeTerms, UNCHARGED } from './choose-instrument.ts'
-import { changedItem, type NewSubscription, pricedItems } from './create-order.ts'
+import { changedItem, exclusion, type NewSubscription, pricedItems } from './create-order.ts'
 import { eventTime } from './event-time.ts'
 import { orderInstant } from './order-instant.ts'
 import { draftIds, type OrderRecord } from './order-record.ts'
@@ -190,14 +190,8 @@ export async function updateItem(
   const record = await advanceForCommand(unit, row, instant)
   const item = row.items.find(({ id }) => id === itemId)
   if (item === undefined) return null
-  const isExcluded = excludeFromMrr ?? item.excludeFromMrr ?? false
-  const changed = changedItem(item, {
-    plan: item.plan,
-    quantity: item.quantity,
-    quantityFilled: quantityFilled ?? item.quantityFilled,
-    usageLimits: item.usageLimits,
-    ...(isExcluded ? { excludeFromMrr: true } : {}),
-  })
+  const { plan, quantity, usageLimits } = item
+  const changed = changedItem(item, { plan, quantity, quantityFilled, usageLimits, excludeFromMrr })
   if (changed === item) return item
   row.items = row.items.map((one) => (one === item ? changed : one))
   const terms = orderTerms(row, record.charging, record.redeemed)
@@ -349,7 +343,11 @@ function unchanged<T extends Partial<Subscription>>(
 /** The same items keep their prices. */
 function sameItems(row: Subscription, given: Pick<NewSubscription, 'items'>): boolean {
   const known = row.items.map(({ id: _, revision: __, priced: ___, ...written }) => written)
-  return canonicalJson(known) === canonicalJson(given.items.map(({ ownTerms: _, ...written }) => written))
+  const written = given.items.map(({ ownTerms: _, excludeFromMrr, ...item }) => ({
+    ...item,
+    ...exclusion(excludeFromMrr),
+  }))
+  return canonicalJson(known) === canonicalJson(written)
 }
 
 function changeableFields(row: Subscription): string {

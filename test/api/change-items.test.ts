@@ -157,6 +157,26 @@ describe('a change of items', () => {
     })
   })
 
+  test('keeps what was filled of an item that stays, and that it does not count, unless it says otherwise', async () => {
+    const [item, other] = [{ plan: plan(10), quantity: 2 }, { plan: plan(7) }]
+    const order = await begun(10, {
+      items: [{ ...item, quantityFilled: 2, excludeFromMrr: true }, other],
+    })
+    const same = await change(order, [item, other], { prorated: false })
+    expect(same).toMatchObject({ status: 201, body: { revision: order.revision, items: order.items } })
+    const more = await change(order, [{ ...item, quantity: 3 }, other, { plan: plan(8) }])
+    expect(more.body.items).toMatchObject([
+      { quantity: 3, quantityFilled: 2, excludeFromMrr: true, revision: 2 },
+      { quantityFilled: 0, excludeFromMrr: false, revision: 1 },
+      { quantityFilled: 0, excludeFromMrr: false, revision: 1 },
+    ])
+    const counted = { ...item, quantityFilled: 0, excludeFromMrr: false }
+    expect((await change(order, [counted, other])).body.items).toMatchObject([
+      { quantity: 2, quantityFilled: 0, excludeFromMrr: false, revision: 3 },
+      { revision: 1 },
+    ])
+  })
+
   test('without proration is invoiced from the next invoice on', async () => {
     const order = await begun(10)
     const changed = await change(order, [{ plan: plan(20) }], { prorated: false })
