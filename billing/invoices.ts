@@ -5,7 +5,7 @@ import { type InvoiceDiscount, type Priced, priced } from './discounts.ts'
 import type { Decline } from './dunning.ts'
 import { type Duration, reach } from './durations.ts'
 import { LATEST_INSTANT, orNever } from './instants.ts'
-import { isZero, lineAmount, Money } from './money.ts'
+import { isZero, lineAmount, Money, sumOfMoney, unitsFor } from './money.ts'
 import { isPostpaid, type OrderTerms, type PricedItem, planBilling, shifted } from './order-terms.ts'
 import { type PricePart, priceOf, priceParts } from './pricing.ts'
 import { type LineTax, taxesAt } from './taxes.ts'
@@ -157,6 +157,21 @@ export function addedSales(terms: OrderTerms, before: readonly PricedItem[]): In
     if (sold === undefined) return planLines(terms, item)
     return item.quantity > sold.quantity ? furtherUnits(terms, item, sold.quantity) : []
   })
+}
+
+/** Returns the queue without what the terms sell no more of the items before: what waits is not billed, and can be taken back. */
+export function withoutReturned(
+  queue: readonly InvoiceLine[],
+  terms: OrderTerms,
+  before: readonly PricedItem[],
+): readonly InvoiceLine[] {
+  return before.reduce((lines, item) => {
+    const now = terms.items.find(({ id }) => id === item.id)
+    const waiting = lines.filter(({ type, itemId }) => type === 'one-time' && itemId === item.id)
+    if (waiting.length === 0 || (now !== undefined && now.quantity >= item.quantity)) return lines
+    const others = lines.filter((line) => !waiting.includes(line))
+    return now === undefined ? others : [...others, ...fewerUnits(terms, now, item.quantity, waiting)]
+  }, queue)
 }
 
 /** Returns what the items cost for the trial or a period, without what is charged once or by delivery. */
@@ -340,6 +355,25 @@ function furtherUnits(terms: OrderTerms, item: PricedItem, sold: number): Invoic
   if (!amount.greaterThan(0)) return []
   const units = unitsOf({ units: [sold + 1, quantity], quantity }, true)
   return [{ ...itemLine(terms, item, 'one-time', amount.toFixed()), description: `${plan.name}${units}` }]
+}
+
+/** What waits of an item that had more units: the latest are taken back first. */
+function fewerUnits(
+  terms: OrderTerms,
+  item: PricedItem,
+  before: number,
+  waiting: readonly InvoiceLine[],
+): InvoiceLine[] {
+  const { plan, quantity } = item
+  const priceAt = (units: number) => new Money(priceOf(plan.pricing, units, terms.currency))
+  const whole = sumOfMoney(waiting.map(({ amount }) => new Money(amount)))
+  if (whole.equals(priceAt(before))) return planLines(terms, item)
+  const returned = Money.max(0, priceAt(before).minus(priceAt(quantity)))
+  const left = whole.minus(returned)
+  if (!left.greaterThan(0)) return []
+  if (plan.pricing.formula === 'flat-rate')
+    return planLines(terms, { ...item, quantity: unitsFor(left, plan.pricing.price) })
+  return [{ ...itemLine(terms, item, 'one-time', left.toFixed()), description: plan.name }]
 }
 
 function unitsOf(

@@ -1,6 +1,6 @@
 import { canonicalJson } from './canonical-json.ts'
 import { ConflictError } from './errors.ts'
-import { addedSales, periodLines, pricedAt } from './invoices.ts'
+import { addedSales, periodLines, pricedAt, withoutReturned } from './invoices.ts'
 import { Money } from './money.ts'
 import {
   type Change,
@@ -41,7 +41,7 @@ export interface ItemsChange {
  * Changes the items (decisions 6.1, 6.3). Proration credits the unused part of the period, and debits the rest at
  * the new prices: charged at once on an invoice of its own, or queued if it is a credit or the order is paused.
  * Added one-time sales, and more units of them, are billed with that, or with the next invoice; where none follows, at
- * once. A reset bills a whole new period at once.
+ * once. Those that still wait for an invoice are taken back with their items. A reset bills a whole new period at once.
  * @throws ConflictError unless active or paused, and for a reset without a further period.
  */
 export function changeItems(
@@ -56,6 +56,7 @@ export function changeItems(
   return transition(order, at, 'api', (change) => {
     emit(change, 'subscription-items-changed')
     emitDirection(change, order.terms, terms)
+    set(change, { queue: withoutReturned(order.queue, terms, order.terms.items) })
     if (isReset) {
       if (prorated) enqueueCredit(change, unusedPart(order, at))
       // What a postpaid order has served is billed at the old prices.

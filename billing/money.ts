@@ -93,6 +93,11 @@ export function sumOfMoney(amounts: readonly Money[]): Money {
   return amounts.reduce((sum, amount) => sum.plus(amount), new Money(0))
 }
 
+/** Returns how many units at a price an amount pays for. */
+export function unitsFor(amount: Money, unitPrice: string): number {
+  return amount.div(unitPrice).round().toNumber()
+}
+
 export function isZero(amount: string): boolean {
   return new Money(amount).isZero()
 }

@@ -201,6 +201,25 @@ describe('a change of items', () => {
     expect(await read(`subscriptions/${order.id}/upcoming-invoice`)).toMatchObject({ amount: 410 })
   })
 
+  test('without a one-time sale that waits takes it back, so that it is billed once if it is added again', async () => {
+    const sale = {
+      plan: { name: 'Installation', currency: 'EUR', pricing: { formula: 'fixed-fee', price: 49 } },
+    }
+    const order = await begun(10)
+    const having = async (before: Body, items: object[]): Promise<Body> => {
+      const { status, body } = await merchant.api.put(`subscriptions/${order.id}`, { ...before, items })
+      expect(status).toBe(200)
+      return body
+    }
+    const items = order.items as object[]
+    const sold = await having(order, [...items, sale])
+    expect(sold.lineItemSubtotal).toMatchObject({ amount: 49 })
+    const returned = await having(sold, items)
+    expect(returned).toMatchObject({ lineItems: [], lineItemSubtotal: { amount: 0 } })
+    await having(returned, [...items, sale])
+    expect(await read(`subscriptions/${order.id}/upcoming-invoice`)).toMatchObject({ amount: 59 })
+  })
+
   test('of the places of one-time sales of one plan bills nothing', async () => {
     const hardware = plan(200, { name: 'Hardware', recurringInterval: null })
     const one = { plan: hardware, quantity: 1 }

@@ -462,7 +462,7 @@ describe('an order whose items change', () => {
     },
   )
 
-  test('units are billed once, however a quantity rises to its end', () => {
+  const anyPricing = (() => {
     const brackets = fc
       .tuple(
         fc.integer({ min: 1, max: 5 }),
@@ -474,13 +474,16 @@ describe('an order whose items change', () => {
         { price: q, maxQuantity: first + second },
         { price: r, maxQuantity: null },
       ])
-    const pricing = fc.oneof(
+    return fc.oneof(
       amounts.map((price) => ({ formula: 'flat-rate' as const, price })),
       brackets.map((list) => ({ formula: 'tiered' as const, brackets: list })),
     )
+  })()
+
+  test('units are billed once, however a quantity rises to its end', () => {
     const rises = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 5 })
     fc.assert(
-      fc.property(pricing, rises, (priced, steps) => {
+      fc.property(anyPricing, rises, (priced, steps) => {
         let before: PricedItem[] = []
         const billed: string[] = []
         for (const step of steps) {
@@ -493,6 +496,47 @@ describe('an order whose items change', () => {
       }),
       RUNS,
     )
+  })
+
+  test('what waits of a one-time sale can be taken back: its last quantity is billed, and billed units stay so', () => {
+    const quantities = fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 5 })
+    fc.assert(
+      fc.property(anyPricing, fc.integer({ min: 0, max: 4 }), quantities, (pricing, billed, wanted) => {
+        const order = begun('10')
+        const [plan] = order.terms.items
+        if (plan === undefined) throw new Error('the order has a plan')
+        let sales = 0
+        const having = (from: Order, quantity: number, prorated: boolean) => {
+          const known = from.terms.items.find(({ plan: { name } }) => name === 'Hardware')
+          if (known === undefined) sales += 1
+          const sale = { ...hardware(quantity, pricing), id: known?.id ?? `sale ${sales}` }
+          const items = quantity === 0 ? [plan] : [plan, sale]
+          const changed = { terms: { ...from.terms, items }, prorated, renewalPolicy: 'retain' as const }
+          return changeItems(from, MIDDLE, changed).order
+        }
+        const sold = having(order, billed, true)
+        const last = wanted.reduce((from, more) => having(from, Math.max(more, billed), false), sold)
+        const price = (quantity: number) =>
+          quantity === 0 ? '0' : priceOf(pricing, quantity, order.terms.currency)
+        const due = new Money(price(Math.max(wanted.at(-1) ?? 0, billed))).minus(price(billed))
+        expect(subtotal(last.queue)).toBe(due.toFixed())
+        expect(last.invoices).toHaveLength(sold.invoices.length)
+      }),
+      RUNS,
+    )
+  })
+
+  test.each([
+    [{ formula: 'flat-rate', price: '200' }, [{ description: 'Hardware', quantity: 1, amount: '200' }]],
+    [{ formula: 'tiered', brackets: BRACKETS }, [{ description: 'Hardware', quantity: 1, amount: '10' }]],
+  ] as const)('fewer units of a sale that is billed in part wait as one line: %j', (pricing, lines) => {
+    const order = begun('10')
+    const having = (from: Order, quantity: number, prorated: boolean) => {
+      const items = [...order.terms.items, hardware(quantity, pricing)]
+      const changed = { terms: { ...from.terms, items }, prorated, renewalPolicy: 'retain' as const }
+      return changeItems(from, MIDDLE, changed).order
+    }
+    expect(having(having(having(order, 1, true), 4, false), 2, false).queue).toMatchObject(lines)
   })
 
   test('of a period that nobody is billed for has no parts', () => {
@@ -558,13 +602,13 @@ describe('an order whose items change', () => {
   test('that has completed leaves a memo of what its last invoice took of the queue, once that is voided', () => {
     const order = begun('100', MIDDLE, { interval: { unit: 'month', length: 1, limit: 1 }, canCharge: false })
     const pause = { id: 'pause', effectiveTime: null, endTime: MIDDLE + 86_400_000 }
-    const paused = pauseOrder(order, MIDDLE, pause).order
-    const sold = changeItems(paused, MIDDLE, {
-      terms: { ...paused.terms, items: [...paused.terms.items, oneTimeSale('sale', '49')] },
+    const cheaper = to(pauseOrder(order, MIDDLE, pause).order, '10').order
+    const sold = changeItems(cheaper, MIDDLE, {
+      terms: { ...cheaper.terms, items: [...cheaper.terms.items, oneTimeSale('sale', '49')] },
       prorated: false,
       renewalPolicy: 'retain',
     }).order
-    const { order: ended, transitions } = advanceThrough(to(sold, '10').order, at('2027-07-01'))
+    const { order: ended, transitions } = advanceThrough(sold, at('2027-07-01'))
     expect(ended).toMatchObject({ status: 'completed', queue: [] })
     expect(ended.invoices.at(-1)).toMatchObject({ type: 'interim', amount: '4', status: 'past-due' })
     expect(memoOf(transitions)).toBe('0')
