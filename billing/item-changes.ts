@@ -1,6 +1,6 @@
 import { canonicalJson } from './canonical-json.ts'
 import { ConflictError } from './errors.ts'
-import { addedSales, periodLines, pricedAt, withoutReturned } from './invoices.ts'
+import { addedSales, periodLines, pricedAt, renewalLines, withoutReturned } from './invoices.ts'
 import { Money } from './money.ts'
 import {
   type Change,
@@ -40,6 +40,7 @@ export interface ItemsChange {
 /**
  * Changes the items (decisions 6.1, 6.3). Proration credits the unused part of the period, and debits the rest at
  * the new prices: charged at once on an invoice of its own, or queued if it is a credit or the order is paused.
+ * An invoice of the coming period that is issued already is void then, and issued again at the new prices.
  * Added one-time sales, and more units of them, are billed with that, or with the next invoice; where none follows, at
  * once. Those that still wait for an invoice are taken back with their items. A reset bills a whole new period at once.
  * @throws ConflictError unless active or paused, and for a reset without a further period.
@@ -56,7 +57,9 @@ export function changeItems(
   return transition(order, at, 'api', (change) => {
     emit(change, 'subscription-items-changed')
     emitDirection(change, order.terms, terms)
-    set(change, { queue: withoutReturned(order.queue, terms, order.terms.items) })
+    const isBilledAnew = canonicalJson(renewalLines(terms)) !== canonicalJson(renewalLines(order.terms))
+    if (isReset || (prorated && isBilledAnew)) billComingAnew(change)
+    set(change, { queue: withoutReturned(change.order.queue, terms, order.terms.items) })
     if (isReset) {
       if (prorated) enqueueCredit(change, unusedPart(order, at))
       // What a postpaid order has served is billed at the old prices.
@@ -71,6 +74,13 @@ export function changeItems(
     else if (isInvoicedLater(change.order)) enqueue(change, added)
     else charge(change, [], added)
   })
+}
+
+/** What is issued for periods ahead is void; it is issued again under the terms of then, in its time or now. */
+function billComingAnew(change: Change): void {
+  const before = change.order.invoicedThrough
+  voidComing(change)
+  if (change.order.invoicedThrough !== before) set(change, { notBefore: change.at })
 }
 
 /** Bills what the new terms cost for the rest of the period, and added one-time sales. */
@@ -116,7 +126,6 @@ function beginPeriodNow(change: Change): void {
   const { at, order } = change
   const { interval } = order.terms
   if (interval === null) return
-  voidComing(change)
   for (const { sequence, periodNumber, status, periodEnd } of change.order.invoices) {
     if (periodNumber !== order.rebillNumber || status === 'voided' || periodEnd === null) continue
     changeInvoice(change, sequence, { periodEnd: at })

@@ -184,6 +184,18 @@ describe('a change of items', () => {
     expect(await read(`subscriptions/${order.id}/upcoming-invoice`)).toMatchObject({ amount: 20 })
   })
 
+  test('with proration voids an invoice of the coming period that is issued already', async () => {
+    const order = await begun(100)
+    const issued = await merchant.api.post(`subscriptions/${order.id}/upcoming-invoice/issue`, {})
+    expect(issued).toMatchObject({ status: 201, body: { amount: 100 } })
+    const { status } = await change(order, [{ plan: plan(10) }])
+    expect(status).toBe(201)
+    const ahead = `invoices?filter=subscriptionId:${order.id};type:renewal`
+    expect((await merchant.api.get(ahead)).body).toMatchObject([{ status: 'voided', amount: 100 }])
+    // The credit for half of the period is more than its price.
+    expect(await read(`subscriptions/${order.id}/upcoming-invoice`)).toMatchObject({ amount: 0 })
+  })
+
   test('to more units of a one-time sale bills those, at once or with the next invoice', async () => {
     const hardware = plan(200, { name: 'Hardware', recurringInterval: null })
     const order = await begun(10, { items: [{ plan: plan(10) }, { plan: hardware, quantity: 1 }] })

@@ -4,7 +4,7 @@ import { netAmount } from '../../billing/discounts.ts'
 import { addedSales, type InvoiceLine } from '../../billing/invoices.ts'
 import { changeItems, type ItemsChange } from '../../billing/item-changes.ts'
 import { Money, sumOf } from '../../billing/money.ts'
-import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
+import { isComing, type Order, placeOrder, type Transition } from '../../billing/order.ts'
 import { cancelOrder, moveRenewal, reactivateOrder, voidInvoice } from '../../billing/order-commands.ts'
 import { advanceBefore, advanceThrough, upcomingInvoice } from '../../billing/order-lifecycle.ts'
 import { payInvoice } from '../../billing/order-payments.ts'
@@ -292,6 +292,60 @@ describe('an order whose items change', () => {
       ['5', 'unpaid'],
     ])
     expect(later.queue).toEqual([])
+  })
+
+  test('costs the same in all, however early the next invoice is issued, and paid', () => {
+    const cents = fc.integer({ min: 1, max: 100_000 }).map((amount) => (amount / 100).toString())
+    const hours = fc.integer({ min: 1, max: 80 * 24 })
+    fc.assert(
+      fc.property(
+        cents,
+        cents,
+        fc.integer({ min: 1, max: 27 }),
+        hours,
+        fc.boolean(),
+        fc.boolean(),
+        (...drawn) => {
+          const [first, second, days, hour, inTrial, isPaid] = drawn
+          const instant = at('2027-04-01') + hour * 3600 * SECOND
+          const trial = inTrial ? { trial: { endTime: at('2027-05-11') } } : {}
+          const limited = { interval: { unit: 'month' as const, length: 1, limit: 4 }, ...trial }
+          const total = (members: Partial<OrderTerms>) => {
+            const before = begun(first, instant, { ...limited, ...members })
+            const coming = before.invoices.find((invoice) => isComing(before, invoice))
+            const paid =
+              coming === undefined || !isPaid ? before : payInvoice(before, instant, coming.sequence).order
+            const there = to(paid, second, {}, instant).order
+            const { order, transitions } = advanceThrough(there, at('2028-01-01'))
+            expect(order.status).toBe('completed')
+            const standing = order.invoices.filter(({ status }) => status !== 'voided')
+            expect(standing.filter(({ periodNumber }) => periodNumber !== null)).toHaveLength(inTrial ? 5 : 4)
+            return sumOf([...standing.map(({ amount }) => amount), memoOf(transitions)])
+          }
+          expect(total({ invoiceTimeShift: issuedEarly(days) })).toBe(total({}))
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+
+  test('to others bills the coming period at their prices, though its invoice is issued already', () => {
+    const before = begun('100', at('2027-04-25'), { invoiceTimeShift: issuedEarly(10) })
+    expect(before.invoices.at(-1)).toMatchObject({ periodNumber: 2, amount: '100', status: 'unpaid' })
+    const change = to(before, '10', {}, at('2027-04-25'))
+    expect(change.order.invoices.at(-1)).toMatchObject({ periodNumber: 2, status: 'voided' })
+    const again = advanceThrough(change.order, at('2027-04-25'))
+    expect(again.order.invoices.at(-1)).toMatchObject({
+      periodNumber: 2,
+      amount: '0',
+      issuedTime: at('2027-04-25'),
+    })
+    const kept = to(before, '10', { prorated: false }, at('2027-04-25')).order
+    expect(kept.invoices.at(-1)).toMatchObject({ periodNumber: 2, amount: '100', status: 'unpaid' })
+    const items = [...before.terms.items, oneTimeSale('sale', '49')]
+    const policy = { prorated: true, renewalPolicy: 'retain' as const }
+    const more = changeItems(before, at('2027-04-25'), { terms: { ...before.terms, items }, ...policy }).order
+    expect(more.invoices.slice(1)).toMatchObject([{ periodNumber: 2, status: 'unpaid' }, { amount: '49' }])
   })
 
   test('without proration costs nothing before the next invoice', () => {
