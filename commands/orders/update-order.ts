@@ -156,15 +156,21 @@ export async function updateSubscription(
   const charging = isChargedAnew
     ? ((await readChargeTerms(unit, [row], instant)).get(row.id) ?? UNCHARGED)
     : record.charging
-  if (areTermsNew || isTaxedAnew) applyTerms(unit, record, instant, areItemsNew)
-  if (isChargedAnew) {
+  const takeCharging = () => {
+    if (!isChargedAnew) return
     const { order } = record
     const terms = { ...order.terms, ...charging }
     // An order's own instrument may be the one that it was charged by all along, as the customer's default.
     const isGiven =
       isInstrumentNew && row.paymentInstrumentId != null && charging.instrumentId !== order.terms.instrumentId
     applyTransitions(unit, record, [changeAutopay(order, instant, terms, row.autopay, isGiven)])
+    record.charging = charging
   }
+  // A pending order may begin by it, and then takes no terms. Elsewhere what new items make due is charged as it is issued.
+  const isPending = row.status === 'pending'
+  if (!isPending) takeCharging()
+  if (areTermsNew || isTaxedAnew) applyTerms(unit, record, instant, areItemsNew)
+  if (isPending) takeCharging()
   moveBoundary(unit, record, instant, given.renewalTime)
   if (changeableFields(row) === before) return
   scheduleAfter(record, instant)

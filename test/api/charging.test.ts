@@ -154,6 +154,23 @@ describe('charging', () => {
       expect(invoice.body).toMatchObject({ status: 'unpaid', autopayScheduledTime: null })
     })
 
+    test('is charged for a sale that the change adds which switches autopay on', async () => {
+      const customerId = await customer()
+      const paymentInstrumentId = await card(customerId)
+      const recurringInterval = { unit: 'month', length: 1, limit: 1 }
+      const pricing = { formula: 'fixed-fee', price: 10 }
+      const plan = { name: 'Last', currency: 'EUR', pricing, recurringInterval }
+      const { id } = await place({ customerId, paymentInstrumentId, autopay: false, items: [{ plan }] })
+      const order = await until(`subscriptions/${id}`, ({ status }) => status === 'active')
+      const sale = { plan: { name: 'Installation', currency: 'EUR', pricing } }
+      const items = [...(order.items as object[]), sale]
+      const changed = await merchant.api.put(`subscriptions/${id}`, { ...order, items, autopay: true })
+      expect(changed).toMatchObject({ status: 200, body: { autopay: true } })
+      expect(changed.body.recentInvoiceId).not.toBe(order.recentInvoiceId)
+      await until(`invoices/${changed.body.recentInvoiceId}`, ({ status }) => status === 'paid')
+      expect(await get(`invoices/${order.recentInvoiceId}`)).toMatchObject({ status: 'unpaid' })
+    })
+
     test('that is given to an order in service which had none is charged at once for what is open', async () => {
       const customerId = await customer()
       const { id } = await place({ customerId })
