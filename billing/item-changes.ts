@@ -1,13 +1,14 @@
 import { canonicalJson } from './canonical-json.ts'
 import { ConflictError } from './errors.ts'
-import { addedSales, periodLines, pricedAt, renewalLines, withoutReturned } from './invoices.ts'
-import { Money } from './money.ts'
+import { addedSales, isLive, periodLines, pricedAt, renewalLines, withoutReturned } from './invoices.ts'
+import { isZero, Money } from './money.ts'
 import {
   type Change,
   changeInvoice,
   emit,
   enqueue,
   enqueueCredit,
+  isComing,
   isLastPeriod,
   issueEnding,
   issueInterim,
@@ -40,7 +41,8 @@ export interface ItemsChange {
 /**
  * Changes the items (decisions 6.1, 6.3). Proration credits the unused part of the period, and debits the rest at
  * the new prices: charged at once on an invoice of its own, or queued if it is a credit or the order is paused.
- * An invoice of the coming period that is issued already is void then, and issued again at the new prices.
+ * An invoice of the coming period that is issued already is void then, and issued again at the new prices, unless what was
+ * paid for it has gone back.
  * Added one-time sales, and more units of them, are billed with that, or with the next invoice; where none follows, at
  * once. Those that still wait for an invoice are taken back with their items. A reset bills a whole new period at once.
  * @throws ConflictError unless active or paused, and for a reset without a further period.
@@ -58,7 +60,7 @@ export function changeItems(
     emit(change, 'subscription-items-changed')
     emitDirection(change, order.terms, terms)
     const isBilledAnew = canonicalJson(renewalLines(terms)) !== canonicalJson(renewalLines(order.terms))
-    if (isReset || (prorated && isBilledAnew)) billComingAnew(change)
+    if (isReset || (prorated && isBilledAnew && !isWaived(order))) billComingAnew(change)
     set(change, { queue: withoutReturned(change.order.queue, terms, order.terms.items) })
     if (isReset) {
       if (prorated) enqueueCredit(change, unusedPart(order, at))
@@ -74,6 +76,11 @@ export function changeItems(
     else if (isInvoicedLater(change.order)) enqueue(change, added)
     else charge(change, [], added)
   })
+}
+
+/** True if what was paid for a period ahead has gone back: another invoice of it would take it once more. */
+function isWaived(order: Order): boolean {
+  return order.invoices.some((one) => isComing(order, one) && isLive(one) && !isZero(one.amountRefunded))
 }
 
 /** What is issued for periods ahead is void; it is issued again under the terms of then, in its time or now. */

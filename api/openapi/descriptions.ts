@@ -174,7 +174,7 @@ const OWN: Readonly<Record<string, string>> = {
     'The list has one item, or none if the order has no next invoice.',
   PostOrderPreview: 'The order would begin now. Nothing is saved.',
   PostSubscriptionChangeItems:
-    'The order has to be pending or in service. A credit waits in `lineItems` for the next invoice; what is owed is invoiced and charged at once. Without proration, one-time sales wait for the next invoice too, and are invoiced at once where none follows.',
+    'The order has to be pending or in service. A credit waits in `lineItems` for the next invoice; what is owed is invoiced and charged at once. Without proration, one-time sales wait for the next invoice too, and are invoiced at once where none follows. With it, an invoice of the coming period that is issued already is voided and issued again at the new prices, and a paid one is refunded; the response is 409 while one is paid outside of the service.',
   PostSubscriptionVoid: 'Only a pending order can be voided (409). Cancel an order in service instead.',
   GetSubscriptionUpcomingInvoice: 'The response is 404 if the order has no next invoice.',
   PostSubscriptionFastForward:

@@ -1,10 +1,14 @@
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import { ConflictError } from '../../billing/errors.ts'
-import type { InvoiceLine } from '../../billing/invoices.ts'
+import { type InvoiceLine, isLive } from '../../billing/invoices.ts'
 import { changeItems, type ItemsChange } from '../../billing/item-changes.ts'
+import { Money } from '../../billing/money.ts'
+import type { Transition } from '../../billing/order.ts'
 import { changeTerms } from '../../billing/order-commands.ts'
 import { raiseRevisionOnce } from '../../db/change-row.ts'
 import type { Subscription } from '../../db/entities/index.ts'
+import { MONEY_TAKEN } from '../../db/entities/transaction.ts'
+import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { subscriptionEvent } from '../../events/order-events.ts'
 import { refundUndelivered } from '../payments/refund-sales.ts'
@@ -14,6 +18,7 @@ import { applyTransitions } from './apply-transitions.ts'
 import { pricedItems, type SubscriptionItem } from './create-order.ts'
 import { eventTime } from './event-time.ts'
 import { orderInstant } from './order-instant.ts'
+import type { OrderRecord } from './order-record.ts'
 import { readForOrder } from './order-references.ts'
 import { recordOrderProblems } from './record-order-problems.ts'
 import { orderTerms } from './rows-to-order.ts'
@@ -63,11 +68,12 @@ export async function changeSubscriptionItems(
   await taxAnew(unit, record)
   const before = record.order
   const changed = { terms: orderTerms(row, record.charging, record.redeemed), prorated, renewalPolicy }
-  applyTransitions(unit, record, [
+  const change =
     row.status === 'pending'
       ? changeTerms(before, instant, changed.terms)
-      : changeItems(before, instant, changed),
-  ])
+      : changeItems(before, instant, changed)
+  await requireRefundable(unit, record, change)
+  applyTransitions(unit, record, [change])
   await refundUndelivered(unit, [record])
   scheduleAfter(record, instant)
   raiseRevisionOnce(row, unit, record)
@@ -75,6 +81,33 @@ export async function changeSubscriptionItems(
   wakeOrder(unit, row)
   const made = record.order.invoices.find(({ sequence }) => sequence >= before.nextInvoice)
   return made?.lines ?? record.order.queue
+}
+
+/**
+ * What was paid outside of the service for an invoice that is issued anew would not go back by itself, and the period be paid
+ * twice. @throws ConflictError that names it.
+ */
+async function requireRefundable(unit: UnitOfWork, record: OrderRecord, change: Transition): Promise<void> {
+  const voided = change.order.invoices.filter(({ sequence, status }) => {
+    const before = record.order.invoices.find((one) => one.sequence === sequence)
+    const isPaid = before !== undefined && new Money(before.amountPaid).greaterThan(before.amountRefunded)
+    return isPaid && isLive(before) && status === 'voided'
+  })
+  const ids = voided.flatMap(({ sequence }) => record.invoices.get(sequence)?.id ?? [])
+  if (ids.length === 0) return
+  const [external] = await statement<{ id: string }>(
+    unit.em,
+    'find-payment-outside',
+    `select invoice.id from transactions sale, jsonb_array_elements_text(?::jsonb) invoice(id)
+      where sale.organization_id = ? and sale.customer_id = ? and sale.type in (${MONEY_TAKEN}) and sale.gateway is null
+        and sale.payments ->> invoice.id is not null
+      order by invoice.id limit 1`,
+    [JSON.stringify(ids), unit.organizationId, record.row.customerId],
+  )
+  if (external === undefined) return
+  throw new ConflictError(
+    `The invoice ${external.id} of the coming period was paid outside of the service. Refund it before this change, which bills the period anew.`,
+  )
 }
 
 const CHANGEABLE: ReadonlySet<Subscription['status']> = new Set(['pending', 'active', 'paused'])

@@ -130,7 +130,7 @@ const OWES = `autopay
     and exists (select from invoices where organization_id = owing.organization_id
                    and subscription_id = owing.id and ${IS_OPEN})`
 /** SQL: true of an order, `owing`, that owes something, or can still be issued an invoice. */
-export const MAY_OWE = `status not in ('abandoned', 'voided', 'completed', 'trial-ended') or ${OWES}`
+export const MAY_OWE = `status not in ('abandoned', 'voided', 'completed', 'trial-ended') or queued_lines <> '[]' or ${OWES}`
 
 /** Binds organization and customer, as the next one. */
 const OWING = `select id from subscriptions owing

@@ -196,6 +196,30 @@ describe('a change of items', () => {
     expect(await read(`subscriptions/${order.id}/upcoming-invoice`)).toMatchObject({ amount: 0 })
   })
 
+  test('is refused while what it bills anew was paid outside of the service, until that is refunded', async () => {
+    const order = await begun(100)
+    const issued = await create(merchant.api, `subscriptions/${order.id}/upcoming-invoice/issue`, {})
+    const sale = await create(merchant.api, 'transactions', {
+      type: 'sale',
+      customerId: order.customerId,
+      websiteId: order.websiteId,
+      invoiceIds: [issued.id],
+      currency: 'EUR',
+      amount: 100,
+      paymentInstruction: { method: 'external' },
+    })
+    for (const renewalPolicy of ['retain', 'reset']) {
+      const refused = await change(order, [{ plan: plan(10) }], { renewalPolicy })
+      expectProblem(refused, 409, 'conflict')
+      expect(refused.body.detail).toContain(String(issued.id))
+    }
+    expect(await read(`invoices/${issued.id}`)).toMatchObject({ status: 'paid' })
+    expect((await change(order, [{ plan: plan(10) }], { prorated: false })).status).toBe(201)
+    await create(merchant.api, `transactions/${sale.id}/refund`, { amount: 100 })
+    expect((await change(order, [{ plan: plan(20) }])).status).toBe(201)
+    expect(await read(`invoices/${issued.id}`)).toMatchObject({ status: 'refunded' })
+  })
+
   test('to more units of a one-time sale bills those, at once or with the next invoice', async () => {
     const hardware = plan(200, { name: 'Hardware', recurringInterval: null })
     const order = await begun(10, { items: [{ plan: plan(10) }, { plan: hardware, quantity: 1 }] })

@@ -7,7 +7,7 @@ import { Money, sumOf } from '../../billing/money.ts'
 import { isComing, type Order, placeOrder, type Transition } from '../../billing/order.ts'
 import { cancelOrder, moveRenewal, reactivateOrder, voidInvoice } from '../../billing/order-commands.ts'
 import { advanceBefore, advanceThrough, upcomingInvoice } from '../../billing/order-lifecycle.ts'
-import { payInvoice } from '../../billing/order-payments.ts'
+import { payInvoice, refundInvoice } from '../../billing/order-payments.ts'
 import type { OrderTerms, PricedItem } from '../../billing/order-terms.ts'
 import { pauseOrder } from '../../billing/pauses.ts'
 import { priceOf } from '../../billing/pricing.ts'
@@ -346,6 +346,20 @@ describe('an order whose items change', () => {
     const policy = { prorated: true, renewalPolicy: 'retain' as const }
     const more = changeItems(before, at('2027-04-25'), { terms: { ...before.terms, items }, ...policy }).order
     expect(more.invoices.slice(1)).toMatchObject([{ periodNumber: 2, status: 'unpaid' }, { amount: '49' }])
+  })
+
+  test('to others bills the coming period no more once its invoice was refunded', () => {
+    const instant = at('2027-04-25')
+    const ahead = begun('100', instant, { invoiceTimeShift: issuedEarly(10) })
+    const { sequence } = ahead.invoices.at(-1) ?? { sequence: 0 }
+    const paid = payInvoice(ahead, instant, sequence).order
+    for (const amount of ['100', '40']) {
+      const { order } = to(refundInvoice(paid, instant, sequence, amount).order, '200', {}, instant)
+      const ofIt = advanceThrough(order, at('2027-05-02')).order.invoices.filter(
+        ({ periodNumber }) => periodNumber === 2,
+      )
+      expect(ofIt).toMatchObject([{ amountRefunded: amount, amount: '100' }])
+    }
   })
 
   test('without proration costs nothing before the next invoice', () => {
