@@ -6,7 +6,6 @@ import { amountDue, isOpen } from '../../billing/invoices.ts'
 import { Money } from '../../billing/money.ts'
 import { type Order, renewalTime, transition } from '../../billing/order.ts'
 import {
-  cancelOrder,
   changeCancellation,
   changeTerms,
   reactivateOrder,
@@ -29,7 +28,7 @@ import { pauseOrder, removePause } from '../../billing/pauses.ts'
 import fc from '../support/fast-check.ts'
 import { type Answer, AUTOPAY, ChargedOrder } from './charged-order.ts'
 import { expectEventsOfTransitions, expectPeriodsBilledOnce, illegal } from './legal.ts'
-import { anyCommands, anyTerms, at, type Command, day, END, issuedEarly, terms } from './orders.ts'
+import { anyCommands, anyTerms, at, type Command, cancelAt, day, END, issuedEarly, terms } from './orders.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -265,14 +264,7 @@ describe('at one instant', () => {
     const order = charged().live(START)
     order.command({
       at: START + 1,
-      act: (before, now) =>
-        cancelOrder(before, now, {
-          churnTime: boundary,
-          churnTimePolicy: null,
-          canceledBy: 'merchant',
-          reason: null,
-          description: null,
-        }),
+      act: cancelAt(boundary),
     })
     expect(order.live(END).order).toMatchObject({ status: 'churned', rebillNumber: 1 })
     expect(order.order.invoices).toHaveLength(1)
@@ -284,14 +276,7 @@ describe('at one instant', () => {
     const canceled = charged().live(boundary - 1)
     canceled.command({
       at: boundary,
-      act: (order, now) =>
-        cancelOrder(order, now, {
-          churnTime: null,
-          churnTimePolicy: null,
-          canceledBy: 'merchant',
-          reason: null,
-          description: null,
-        }),
+      act: cancelAt(null),
     })
     expect(canceled.live(END).order).toMatchObject({ status: 'churned', rebillNumber: 1 })
   })
@@ -302,14 +287,7 @@ describe('a charge that was due before a pause began', () => {
   const pause: Command['act'] = (order, now) =>
     pauseOrder(order, now, { id: `pause ${order.pauses.length}`, effectiveTime: null, endTime: null })
   const resume: Command['act'] = (order, now) => removePause(order, now, order.pauses.at(-1)?.id ?? '')
-  const cancelNow: Command['act'] = (order, now) =>
-    cancelOrder(order, now, {
-      churnTime: null,
-      churnTimePolicy: null,
-      canceledBy: 'merchant',
-      reason: null,
-      description: null,
-    })
+  const cancelNow = cancelAt(null)
   /** Its renewal is issued and, as its charge has not begun, it is paused a minute later. */
   const paused = (answers: readonly Answer[] = []) =>
     charged(DELINQUENT_AFTER_3_DAYS, ['approved', ...answers])
@@ -577,14 +555,7 @@ describe('an invoice that is issued early', () => {
     const order = new ChargedOrder(early(20)).live(START + HOUR)
     order.command({
       at: START + DAY,
-      act: (before, now) =>
-        cancelOrder(before, now, {
-          churnTime: at('2027-02-28'),
-          churnTimePolicy: null,
-          canceledBy: 'merchant',
-          reason: null,
-          description: null,
-        }),
+      act: cancelAt(at('2027-02-28')),
     })
     const back = at('2027-02-20')
     order.live(back - 1).command({ at: back, act: reactivateOrder })
@@ -634,23 +605,13 @@ describe('an invoice that is issued early', () => {
 })
 
 describe('a cancellation with a churn time far ahead', () => {
-  const cancel =
-    (churnTime: number): Command['act'] =>
-    (order, now) =>
-      cancelOrder(order, now, {
-        churnTime,
-        churnTimePolicy: null,
-        canceledBy: 'merchant',
-        reason: null,
-        description: null,
-      })
   const periods = ({ order }: ChargedOrder) =>
     order.invoices.map(({ periodNumber, periodStart, status }) => [periodNumber, day(periodStart), status])
 
   test('goes on billing until then: the last period in full, nothing after it', () => {
     const order = charged()
       .live(START)
-      .command({ at: at('2027-02-10'), act: cancel(at('2027-04-15')) })
+      .command({ at: at('2027-02-10'), act: cancelAt(at('2027-04-15')) })
     expect(renewalTime(order.order)).toBe(at('2027-02-28'))
     order.live(at('2027-04-01'))
     expect(order.order).toMatchObject({ status: 'canceled', rebillNumber: 3 })
@@ -668,11 +629,11 @@ describe('a cancellation with a churn time far ahead', () => {
   test('in a trial: its end begins the first paid period, and a trial alone is served until then', () => {
     const trial = { price: '0', period: { unit: 'day', length: 10 } } as const
     const order = new ChargedOrder(terms({ trial })).live(START)
-    order.command({ at: START + DAY, act: cancel(START + 30 * DAY) }).live(START + 20 * DAY)
+    order.command({ at: START + DAY, act: cancelAt(START + 30 * DAY) }).live(START + 20 * DAY)
     expect(order.order).toMatchObject({ status: 'canceled', inTrial: false, rebillNumber: 1 })
     expect(order.live(END).order.invoices).toHaveLength(2)
     const alone = new ChargedOrder(terms({ trial, recurringInterval: null })).live(START)
-    alone.command({ at: START + DAY, act: cancel(START + 30 * DAY) })
+    alone.command({ at: START + DAY, act: cancelAt(START + 30 * DAY) })
     expect(status(alone.live(START + 29 * DAY))).toBe('canceled')
     expect(alone.live(END).order).toMatchObject({ status: 'churned', churnTime: START + 30 * DAY })
   })
@@ -680,7 +641,7 @@ describe('a cancellation with a churn time far ahead', () => {
   test('moved back voids what was issued early, moved ahead bills the periods that it lets begin', () => {
     const issueTimeShift = { chronology: 'before', duration: 5, unit: 'day' } as const
     const agreed = terms({ invoiceTimeShift: { issueTimeShift, dueTimeShift: null } })
-    const order = new ChargedOrder(agreed).live(START).command({ at: START + DAY, act: cancel(END) })
+    const order = new ChargedOrder(agreed).live(START).command({ at: START + DAY, act: cancelAt(END) })
     const move = (churnTime: number) => (before: Order, now: number) =>
       changeCancellation(
         before,
@@ -704,7 +665,7 @@ describe('a cancellation with a churn time far ahead', () => {
   test('has no retries; those that fell into it are made once, at the undo', () => {
     const order = charged({}, ['approved', 'declined', 'declined']).live(at('2027-02-28'))
     const undone = at('2027-02-28') + 4 * DAY
-    order.command({ at: at('2027-02-28') + HOUR, act: cancel(at('2027-06-15')) }).live(undone - 1)
+    order.command({ at: at('2027-02-28') + HOUR, act: cancelAt(at('2027-06-15')) }).live(undone - 1)
     expect(order.charges).toHaveLength(2)
     order.command({ at: undone, act: reactivateOrder })
     expect(order.invoice(2).chargeTime).toBe(undone)
@@ -716,7 +677,7 @@ describe('a cancellation with a churn time far ahead', () => {
   test('a renewal that the gateway never received is charged again', () => {
     const order = charged()
       .live(START)
-      .command({ at: START + DAY, act: cancel(at('2027-06-15')) })
+      .command({ at: START + DAY, act: cancelAt(at('2027-06-15')) })
     order.order = advanceThrough(order.order, at('2027-02-28')).order
     order.command({ at: at('2027-02-28') + 1, act: (before, now) => beginCharge(before, now, 2) })
     order.command({ at: at('2027-02-28') + 2, act: (before, now) => cancelCharge(before, now, 2) })
@@ -728,7 +689,7 @@ describe('a cancellation with a churn time far ahead', () => {
       recurringInterval: { unit: 'month', length: 1, limit: 1, billingTiming: 'postpaid' },
     })
     const order = new ChargedOrder(agreed).live(START)
-    order.command({ at: START + DAY, act: cancel(START + 60 * DAY) }).live(END)
+    order.command({ at: START + DAY, act: cancelAt(START + 60 * DAY) }).live(END)
     const last = order.order.invoices.find(({ periodNumber }) => periodNumber === 1)
     expect(last?.issuedTime).toBe(last?.periodEnd)
     expect(order.order).toMatchObject({ status: 'churned', churnTime: START + 60 * DAY })
@@ -746,7 +707,7 @@ describe('a cancellation with a churn time far ahead', () => {
         const order = new ChargedOrder(members).live(START + canceled * DAY - 1)
         order.command({
           at: START + canceled * DAY,
-          act: cancel(START + (canceled + undone + further) * DAY),
+          act: cancelAt(START + (canceled + undone + further) * DAY),
         })
         order.live(START + (canceled + undone) * DAY - 1)
         order.command({ at: START + (canceled + undone) * DAY, act: reactivateOrder }).live(END)
@@ -1051,14 +1012,7 @@ describe('for any terms, commands, answers and outages', () => {
           endTime: null,
         }),
       (order, now) => removePause(order, now, order.pauses.at(-1)?.id ?? ''),
-      (order, now) =>
-        cancelOrder(order, now, {
-          churnTime: END,
-          churnTimePolicy: null,
-          canceledBy: 'merchant',
-          reason: null,
-          description: null,
-        }),
+      cancelAt(END),
       reactivateOrder,
       (order, now) =>
         chargeOpen(
@@ -1246,14 +1200,7 @@ describe('for any terms, commands, answers and outages', () => {
     const order = charged({}, ['approved', 'declined']).live(at('2027-02-28') + HOUR)
     order.command({
       at: at('2027-02-28') + 2 * HOUR,
-      act: (before, now) =>
-        cancelOrder(before, now, {
-          churnTime: null,
-          churnTimePolicy: null,
-          canceledBy: 'merchant',
-          reason: null,
-          description: null,
-        }),
+      act: cancelAt(null),
     })
     order.live(at('2027-04-01'))
     expect(order.charges).toHaveLength(2)

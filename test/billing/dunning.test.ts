@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { DECLINE_CLASSES, waitsForInstrument } from '../../billing/dunning.ts'
 import { parseDuration } from '../../billing/durations.ts'
 import { CHARGE_TIMEOUT } from '../../billing/inquiry-schedule.ts'
-import { cancelOrder, reactivateOrder } from '../../billing/order-commands.ts'
+import { reactivateOrder } from '../../billing/order-commands.ts'
 import {
   beginCallersCharge,
   changeAutopay,
@@ -14,7 +14,17 @@ import type { OrderTerms } from '../../billing/order-terms.ts'
 import fc from '../support/fast-check.ts'
 import { type Answer, ChargedOrder } from './charged-order.ts'
 import { illegal } from './legal.ts'
-import { anyCommands, anyTerms, at, type Command, day, END, terms, withInstrument } from './orders.ts'
+import {
+  anyCommands,
+  anyTerms,
+  at,
+  type Command,
+  cancelAt,
+  day,
+  END,
+  terms,
+  withInstrument,
+} from './orders.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -34,14 +44,7 @@ const defaultCard =
   (order, now) =>
     chargeOpen(withInstrument(order, instrumentId), now)
 
-const cancelNow: Command['act'] = (order, now) =>
-  cancelOrder(order, now, {
-    churnTime: null,
-    churnTimePolicy: null,
-    canceledBy: 'merchant',
-    reason: null,
-    description: null,
-  })
+const cancelNow = cancelAt(null)
 
 describe('a backup', () => {
   const cardsOf = (order: ChargedOrder, sequence: number) =>

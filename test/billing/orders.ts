@@ -322,6 +322,18 @@ const acts: fc.Arbitrary<Command['act']> = fc.oneof(
   }),
 )
 
+/** Cancels as a merchant does; null: at once. */
+export const cancelAt =
+  (churnTime: number | null): Command['act'] =>
+  (order, now) =>
+    cancelOrder(order, now, {
+      churnTime,
+      churnTimePolicy: null,
+      canceledBy: 'merchant',
+      reason: null,
+      description: null,
+    })
+
 /** The order as it is read once there is another instrument to charge. */
 export function withInstrument(order: Order, instrumentId: string): Order {
   return { ...order, terms: { ...order.terms, instrumentId } }

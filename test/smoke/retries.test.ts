@@ -45,6 +45,18 @@ describe('a delivery whose receiver fails', () => {
   const attemptsOf = (deliveryId: string) =>
     sql<AttemptRow>('select * from delivery_attempts where delivery_id = ? order by attempt', [deliveryId])
 
+  /** Returns the id of the delivery's workflow once it has begun. */
+  async function workflowOf(deliveryId: string): Promise<string> {
+    const workflowId = `webhook-delivery/${merchant.organizationId}/${deliveryId}`
+    await waitFor('the workflow of the delivery', () =>
+      service.temporal.workflow
+        .getHandle(workflowId)
+        .describe()
+        .catch(() => null),
+    )
+    return workflowId
+  }
+
   async function failedDelivery(): Promise<{ id: string; eventId: string; workflowId: string }> {
     const startTime = new Date(Date.now() + 86_400_000 * 20).toISOString()
     const { body } = await merchant.api.post('subscriptions', orderBody(merchant, { startTime }))
@@ -58,13 +70,7 @@ describe('a delivery whose receiver fails', () => {
       return rows.length > 0 ? rows : null
     })
     if (delivery === undefined) throw new Error('unreachable')
-    const workflowId = `webhook-delivery/${merchant.organizationId}/${delivery.id}`
-    await waitFor('the workflow of the delivery', () =>
-      service.temporal.workflow
-        .getHandle(workflowId)
-        .describe()
-        .catch(() => null),
-    )
+    const workflowId = await workflowOf(delivery.id)
     return { id: delivery.id, eventId: delivery.event_id, workflowId }
   }
 
@@ -128,13 +134,7 @@ describe('a delivery whose receiver fails', () => {
       return rows.length > 0 ? rows : null
     })
     if (report === undefined) throw new Error('unreachable')
-    const workflowId = `webhook-delivery/${merchant.organizationId}/${report.id}`
-    await waitFor('the workflow of the delivery of the event', () =>
-      service.temporal.workflow
-        .getHandle(workflowId)
-        .describe()
-        .catch(() => null),
-    )
+    const workflowId = await workflowOf(report.id)
     await skipTime(service.temporal, workflowId, TOTAL + 60_000)
     await service.temporal.workflow.getHandle(workflowId).result()
     const [row] = await sql<{ status: string }>('select * from deliveries where id = ?', [report.id])
