@@ -123,7 +123,7 @@ export async function releaseNotification(
   const rows = await statement<object>(
     em,
     'release-notification',
-    `update gateway_notifications set failures = 0, failure = null, due_time = now()
+    `update gateway_notifications set failures = 0, failure = null, due_time = date_trunc('milliseconds', now())
       where organization_id = ? and gateway_account_id = ? and id = ? and status = 'received' and failures > 0
       returning 1`,
     [organizationId, gatewayAccountId, id],

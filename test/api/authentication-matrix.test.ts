@@ -35,7 +35,9 @@ describe('every operation', () => {
     await api.delete(`authentication-tokens/${ended.word}`)
     const sql = (text: string, values: unknown[]) =>
       service.database.orm.em.fork().getConnection().execute(text, values)
-    await sql('update customer_tokens set expired_time = now() where id = ?', [expired.id])
+    await sql("update customer_tokens set expired_time = now() - interval '1 second' where id = ?", [
+      expired.id,
+    ])
     const none = await keyWith({ acl: [] })
     const elsewhere = await keyWith({ allowedIps: ELSEWHERE })
     const { kid, privateKey } = await currentSigningKey(

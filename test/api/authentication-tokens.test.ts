@@ -108,9 +108,10 @@ describe("a customer's token", () => {
       await createToken(customerId),
     ]
     await exchange(consumed)
-    await sql('update authentication_tokens set expired_time = now() where token_hash = ?', [
-      service.database.installation.hashKey(`authentication token:${late}`),
-    ])
+    await sql(
+      "update authentication_tokens set expired_time = now() - interval '1 second' where token_hash = ?",
+      [service.database.installation.hashKey(`authentication token:${late}`)],
+    )
     type Listed = { customerId: string; token?: string }
     const list = async (api: ApiClient) =>
       (await api.get<Listed[]>('authentication-tokens?limit=1000')).body.filter(
@@ -320,7 +321,9 @@ describe("a customer's token", () => {
     expectProblem(await tokenize(String(body.token)), 401, 'unauthorized')
 
     const late = await createToken()
-    await sql('update authentication_tokens set expired_time = now() where consumed_time is null')
+    await sql(
+      "update authentication_tokens set expired_time = now() - interval '1 second' where consumed_time is null",
+    )
     expectProblem(await merchant.api.get(`authentication-tokens/${late}`), 404, 'not-found')
     expectProblem(await exchange(late), 404, 'not-found')
   })

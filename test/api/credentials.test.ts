@@ -603,9 +603,10 @@ describe('a customer with a password', () => {
       const elsewhere = await merchant.api.get(`password-tokens/${token}`)
       expectProblem(elsewhere, 404, 'not-found')
       expectProblem(await merchant.api.delete(`password-tokens/${token}`), 404, 'not-found')
-      await sql('update password_tokens set expired_time = now() where organization_id = ?', [
-        own.organizationId,
-      ])
+      await sql(
+        "update password_tokens set expired_time = now() - interval '1 second' where organization_id = ?",
+        [own.organizationId],
+      )
       expectProblem(await own.api.get(`password-tokens/${token}`), 404, 'not-found')
       expect((await own.api.get('password-tokens')).body).toEqual([])
     })

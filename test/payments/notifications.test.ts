@@ -777,7 +777,9 @@ describe('the notifications of a gateway account', () => {
       const early = await tellOf('first', 'payment_intent.succeeded', approved)
       expect(early).toMatchObject({ status: 'received', failure: 'what it is about is not known yet' })
       await tellOf('second', 'payment_intent.succeeded', intentOf(requestId))
-      await sql("update gateway_notifications set due_time = now() where status = 'received'")
+      await sql(
+        "update gateway_notifications set due_time = now() - interval '1 second' where status = 'received'",
+      )
       const again = await tellOf('first', 'payment_intent.succeeded', { ...approved, id: 'pi_again' })
       expect(again).toMatchObject({ status: 'received', failure: expect.stringContaining(String(id)) })
     })
@@ -863,7 +865,9 @@ describe('the notifications of a gateway account', () => {
         )
       ).body
     const processAgain = async () => {
-      await sql("update gateway_notifications set due_time = now() where status = 'received'")
+      await sql(
+        "update gateway_notifications set due_time = now() - interval '1 second' where status = 'received'",
+      )
       await processAll()
     }
 

@@ -298,7 +298,7 @@ describe('at the same time', () => {
     })
     expect(paid.result).toBe('approved')
     const sql = (text: string) => service.database.orm.em.fork().getConnection().execute(text, [first.id])
-    await sql('update subscriptions set abandon_time = now() where id = ?')
+    await sql("update subscriptions set abandon_time = now() - interval '1 second' where id = ?")
     const request = () => merchant.api.post('disputes', disputeBody(String(paid.id)))
     expect(await heldMeanwhile(['subscriptions', second.id], request, [['transactions', paid.id]])).toEqual({
       held: [],

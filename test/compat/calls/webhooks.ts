@@ -122,6 +122,6 @@ export const WEBHOOKS: readonly Call[] = [
   { operation: 'POST tracking/webhooks/{id}/resend', of: ['attempts.0.id'] },
   { operation: 'GET tracking/api', until: { method: 'POST' }, as: 'requests' },
   { operation: 'GET tracking/api/{id}', of: ['requests.0.id'] },
-  { operation: 'GET events', ownShape: true, as: 'events' },
+  { operation: 'GET events', ownShape: true, until: {}, as: 'events' },
   { operation: 'GET events/{eventType}', case: 'by the id of an event', ownShape: true, of: ['events.0.id'] },
 ]
