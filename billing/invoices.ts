@@ -428,7 +428,7 @@ export function shippingLine({
  * voided or abandoned invoice, keeps its status.
  */
 export function moneyStatus(invoice: Invoice, at: number): InvoiceStatus {
-  const { status, isDisputed, amountPaid, amountRefunded, dueTime } = invoice
+  const { status, isDisputed, amountPaid, amountRefunded, refundedWhileOpen, dueTime } = invoice
   const left = new Money(amountPaid).minus(amountRefunded)
   if (isOpen(invoice)) {
     if (status === 'unpaid' && left.greaterThan(0)) return 'partially-paid'
@@ -437,7 +437,8 @@ export function moneyStatus(invoice: Invoice, at: number): InvoiceStatus {
   }
   if (!HOLDS_MONEY.has(status)) return status
   if (isDisputed) return 'disputed'
-  if (new Money(amountRefunded).isZero()) return 'paid'
+  // What was refunded before was paid anew.
+  if (new Money(amountRefunded).lessThanOrEqualTo(refundedWhileOpen)) return 'paid'
   return left.greaterThan(0) ? 'partially-refunded' : 'refunded'
 }
 

@@ -242,7 +242,7 @@ export function refundInvoice(
       amountPaid,
       ...(paysCredit && isLive(invoice) ? creditPaidBack(invoice, amount) : {}),
     })
-    if (!payCovered(change, sequence)) updateMoneyStatus(change, sequence)
+    if (!payCovered(change, sequence)) updateMoneyStatus(change, sequence, invoice)
     takeCreditBack(change, sequence)
     keepCredit(change)
   })
@@ -260,8 +260,10 @@ function payCovered(change: Change, sequence: number): boolean {
 
 export function disputeInvoice(order: Order, at: number, sequence: number, isDisputed: boolean): Transition {
   return transition(order, at, 'payment', (change) => {
+    const invoice = order.invoices.find((one) => one.sequence === sequence)
+    if (invoice === undefined) return
     changeInvoice(change, sequence, { isDisputed })
-    updateMoneyStatus(change, sequence)
+    updateMoneyStatus(change, sequence, invoice)
   })
 }
 
@@ -423,13 +425,14 @@ function countRenewal(
   }
 }
 
-function updateMoneyStatus(change: Change, sequence: number): void {
+/** A refund is told when it is made, also of a disputed invoice; a dispute that begins or ends is none. */
+function updateMoneyStatus(change: Change, sequence: number, before: Invoice): void {
   const invoice = change.order.invoices.find((one) => one.sequence === sequence)
   if (invoice === undefined) return
   const status = moneyStatus(invoice, change.at)
-  if (status === invoice.status) return
-  changeInvoice(change, sequence, { status })
-  const type = MONEY_EVENTS[status]
+  if (status !== invoice.status) changeInvoice(change, sequence, { status })
+  const [was, is] = [before, invoice].map((one) => moneyStatus({ ...one, isDisputed: false }, change.at))
+  const type = is === undefined || is === was ? undefined : MONEY_EVENTS[is]
   if (type !== undefined) emit(change, type, { invoice: sequence })
 }
 

@@ -839,6 +839,30 @@ describe('money of an invoice', () => {
     expect(amountDue(order.invoice(1))).toBe('0')
     expect(order.order.status).toBe('active')
   })
+
+  test('that is refunded is told when it is, and never again when a dispute ends', () => {
+    const order = pay(owing(), '9.9')
+    const told = (act: () => ChargedOrder) =>
+      act()
+        .transitions.at(-1)
+        ?.events.map(({ type }) => type)
+    expect(told(() => refund(order, '3'))).toEqual(['invoice-partially-refunded'])
+    expect(told(() => dispute(order, true))).toEqual([])
+    expect(told(() => dispute(order, false))).toEqual([])
+    dispute(order, true)
+    expect(told(() => refund(order, '6.9'))).toEqual(['invoice-refunded'])
+    expect(told(() => dispute(order, false))).toEqual([])
+    expect(order.invoice(1).status).toBe('refunded')
+  })
+
+  test('that was refunded in part and paid anew is paid again once a dispute is won', () => {
+    const order = pay(refund(pay(owing(), '4'), '4'), '9.9')
+    expect(order.invoice(1).status).toBe('paid')
+    expect(dispute(order, true).invoice(1).status).toBe('disputed')
+    expect(dispute(order, false).invoice(1).status).toBe('paid')
+    expect(refund(order, '1').invoice(1).status).toBe('partially-refunded')
+    expect(order.transitions.at(-1)?.events).toEqual([{ type: 'invoice-partially-refunded', invoice: 1 }])
+  })
 })
 
 describe('autopay', () => {
