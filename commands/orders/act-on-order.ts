@@ -119,11 +119,7 @@ export async function updatePause(
     throw new ConflictError('The order of a pause cannot be changed.')
   }
   const row = await requiredOrder(unit, pause.subscriptionId)
-  const isSame =
-    (given.effectiveTime?.getTime() ?? null) === pause.effectiveTime.getTime() &&
-    (given.endTime?.getTime() ?? null) === (pause.endTime?.getTime() ?? null) &&
-    given.timeRemaining === (pause.timeRemaining ?? null)
-  if (!isSame) {
+  if (!hasTimes(pause, given)) {
     await actOnOrder(unit, row, ({ order }, instant) => {
       const effectiveTime = given.effectiveTime?.getTime()
       return changePauseTimes(order, instant, pause.id, {
@@ -137,6 +133,17 @@ export async function updatePause(
   }
   pause.description = given.description
   pause.pausedBy = given.pausedBy
+}
+
+/** What has ended stays so under a null, which is what it had before it began or ended. */
+function hasTimes(pause: SubscriptionPause, { effectiveTime, endTime, timeRemaining }: PauseChange): boolean {
+  const isOver = pause.status === 'finished' || pause.status === 'revoked'
+  const isKept = <T>(given: T | null, kept: T | null) => given === kept || (isOver && given === null)
+  return (
+    isKept(effectiveTime?.getTime() ?? null, pause.effectiveTime.getTime()) &&
+    isKept(endTime?.getTime() ?? null, pause.endTime?.getTime() ?? null) &&
+    isKept(timeRemaining, pause.timeRemaining ?? null)
+  )
 }
 
 /** Resumes the order, or revokes a scheduled pause. Throws ConflictError when the pause has ended. */

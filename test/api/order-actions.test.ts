@@ -362,6 +362,25 @@ describe('a pause', () => {
     expect((await put(finished, { description: 'Over.' })).body).toMatchObject({ description: 'Over.' })
   })
 
+  test('takes what it was at any earlier time, unchanged', async () => {
+    const { id } = await begun()
+    const ahead = await pause(id, { effectiveTime: later(2) })
+    const ongoing = (await put(ahead, { effectiveTime: null })).body
+    await merchant.api.delete(`${PATH}/${ahead.id}`)
+    const finished = await read(`${PATH}/${ahead.id}`)
+    expect(
+      [ahead, ongoing, finished].map((one) => [one.timeRemaining === null, one.endTime === null]),
+    ).toEqual([
+      [true, true],
+      [false, true],
+      [false, false],
+    ])
+    for (const earlier of [{ ...ahead, effectiveTime: ongoing.effectiveTime }, ongoing]) {
+      expect((await put(earlier)).body).toEqual(finished)
+    }
+    expectProblem(await put(ongoing, { timeRemaining: 'P2D' }), 409, 'conflict')
+  })
+
   test('under an id of its own is made once, however many ask at the same time', async () => {
     const { id: subscriptionId } = await begun()
     const body = { subscriptionId, effectiveTime: later(1), endTime: later(2) }
