@@ -36,8 +36,6 @@ export async function cancelUnsendable(
 interface CanceledWebhook {
   readonly organization_id: string
   readonly webhook_id: string
-  /** Position of the last delivery to end; null ends all of them, and the resends too. */
-  readonly through: string | null
 }
 
 async function findCanceled(em: EntityManager): Promise<CanceledWebhook[]> {
@@ -54,8 +52,7 @@ async function findCanceled(em: EntityManager): Promise<CanceledWebhook[]> {
             and (organization_id, webhook_id) > (retrying_webhook.organization_id, retrying_webhook.webhook_id)
           order by organization_id, webhook_id limit 1) following
      )
-     select candidate.organization_id, candidate.webhook_id,
-            case when webhook.status = 'active' then webhook.canceled_through end as through
+     select candidate.organization_id, candidate.webhook_id
        from (select * from due_webhook union select * from retrying_webhook) candidate
        left join webhooks webhook on webhook.organization_id = candidate.organization_id
                                  and webhook.id = candidate.webhook_id
@@ -70,20 +67,30 @@ async function findCanceled(em: EntityManager): Promise<CanceledWebhook[]> {
   )
 }
 
+/**
+ * What ends is read with each batch, because a webhook may become active meanwhile: all of an inactive or deleted
+ * one, with its resends; of an active one what was made before it was last inactive. The lock lets it become active
+ * only between batches.
+ */
 async function cancelBatch(em: EntityManager, webhook: CanceledWebhook): Promise<number> {
-  const { organization_id: organizationId, webhook_id: webhookId, through } = webhook
+  const { organization_id: organizationId, webhook_id: webhookId } = webhook
   const [row] = await statement<{ canceled: number }>(
     em,
     'cancel-deliveries',
-    `with due as (
+    `with webhook as materialized (
+       select status, canceled_through from webhooks where organization_id = ? and id = ? for share
+     ), bound as materialized (
+       select (select case when status = 'active' then coalesce(canceled_through, 0) end from webhook) as through
+     ), due as (
        select ctid as place from deliveries
         where ${DUE} and organization_id = ? and webhook_id = ?
-          and (?::bigint is null or (status = 'waiting' and position <= ?))
+          and ((select through from bound) is null
+               or (status = 'waiting' and position <= (select through from bound)))
         limit ${BATCH} for update skip locked
      ), retrying as (
        select ctid as place from deliveries
         where status = 'retrying' and organization_id = ? and webhook_id = ?
-          and (?::bigint is null or position <= ?)
+          and ((select through from bound) is null or position <= (select through from bound))
         limit ${BATCH} for update skip locked
      ), ended as (
        select place from due union select place from retrying limit ${BATCH}
@@ -91,12 +98,13 @@ async function cancelBatch(em: EntityManager, webhook: CanceledWebhook): Promise
        update deliveries
           set status = case when status in ('waiting', 'retrying') then 'canceled' else status end,
               ended_time = coalesce(ended_time, now()), next_attempt_time = null,
-              resend_due = resend_due and ?::bigint is not null, lease_owner = null, lease_until = null
+              resend_due = resend_due and (select through from bound) is not null,
+              lease_owner = null, lease_until = null
         where ctid = any (array(select place from ended))
        returning 1
      )
      select count(*)::int as canceled from canceled`,
-    [organizationId, webhookId, through, through, organizationId, webhookId, through, through, through],
+    [1, 2, 3].flatMap(() => [organizationId, webhookId]),
   )
   return row?.canceled ?? 0
 }

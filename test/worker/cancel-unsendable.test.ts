@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { cancelUnsendable } from '../../delivery/cancel-unsendable.ts'
 import { readRetry, takeDueDeliveries } from '../../delivery/queue.ts'
+import { afterStatement } from '../support/after-statement.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -96,5 +97,34 @@ describe('a webhook with a long line of deliveries', () => {
       { status: 'delivered', count: 1 },
     ])
     expect(await sql('select 1 as one from deliveries where resend_due')).toHaveLength(1)
+  })
+
+  test('that becomes active again during the run keeps what was made since', async () => {
+    const id = await crowded()
+    const put = (status: string) =>
+      merchant.api.put(`webhooks/${id}`, {
+        url: 'http://127.0.0.1:1/',
+        eventsFilter: ['customer-created'],
+        status,
+      })
+    expect((await put('inactive')).status).toBe(200)
+    let batches = 0
+    const run = afterStatement(em(), 'cancel-deliveries', async () => {
+      batches += 1
+      if (batches > 1) return
+      expect((await put('active')).status).toBe(200)
+      await merchant.api.post('customers', {})
+      await sql('update deliveries set resend_due = true where id = ?', [`${id}1d`])
+    })
+    await cancelUnsendable(run)
+    expect(batches).toBeGreaterThan(1)
+    expect(await statuses(id)).toEqual([
+      { status: 'canceled', count: 2 * WAITING },
+      { status: 'delivered', count: 1 },
+      { status: 'waiting', count: 1 },
+    ])
+    expect(
+      await sql('select 1 as one from deliveries where id = ? and resend_due', [`${id}1d`]),
+    ).toHaveLength(1)
   })
 })

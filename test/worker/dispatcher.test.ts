@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { createLog } from '../../config/log.ts'
-import type { Statement } from '../../db/driver.ts'
 import { createAddressGuard } from '../../delivery/address-guard.ts'
 import type { Attempt } from '../../delivery/attempt.ts'
 import { signingKeyCache } from '../../delivery/key-cache.ts'
 import type { Resolve } from '../../delivery/names.ts'
 import { createSender, type Sender } from '../../delivery/sender.ts'
 import { startDispatcher } from '../../worker/dispatcher.ts'
+import { afterStatement } from '../support/after-statement.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { type Received, type Receiver, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -310,19 +309,3 @@ describe('the dispatcher', () => {
     await allDelivered('all, once the secrets can be opened')
   })
 })
-
-/** An entity manager for raw statements; `happens` runs when the statement of this name has been carried out. */
-function afterStatement(em: EntityManager, name: string, happens: () => Promise<void>): EntityManager {
-  const connection = em.getConnection()
-  const client = {
-    async executeQuery(query: Statement) {
-      const result = await connection.getClient().executeQuery(query)
-      if (query.name === name) await happens()
-      return result
-    },
-  }
-  return {
-    getConnection: () => ({ ensureConnection: () => connection.ensureConnection(), getClient: () => client }),
-    getTransactionContext: () => undefined,
-  } as unknown as EntityManager
-}
