@@ -99,6 +99,7 @@ async function cancelBatch(em: EntityManager, webhook: CanceledWebhook): Promise
           set status = case when status in ('waiting', 'retrying') then 'canceled' else status end,
               ended_time = coalesce(ended_time, now()), next_attempt_time = null,
               resend_due = resend_due and (select through from bound) is not null,
+              resend_again = resend_again and (select through from bound) is not null,
               lease_owner = null, lease_until = null
         where ctid = any (array(select place from ended))
        returning 1

@@ -211,7 +211,8 @@ export async function recordOutcomes(
                                 else now() end,
               attempts = delivery.attempts + case when outcome.resend then 0 else 1 end,
               resends = delivery.resends + case when outcome.resend then 1 else 0 end,
-              resend_due = delivery.resend_due and not outcome.resend,
+              resend_due = case when outcome.resend then delivery.resend_again else delivery.resend_due end,
+              resend_again = delivery.resend_again and not outcome.resend,
               lease_owner = case when outcome.owner is null then delivery.lease_owner end,
               lease_until = case when outcome.owner is null then delivery.lease_until end
          from outcome

@@ -20,7 +20,7 @@ export async function cancelFormer(unit: UnitOfWork, webhook: Webhook): Promise<
     em,
     'end-resends-of-webhook',
     `with ended as (
-       update deliveries set resend_due = false
+       update deliveries set resend_due = false, resend_again = false
         where ${DUE} and resend_due and organization_id = ? and webhook_id = ?
      )
      select exists (select from deliveries where ${DUE} and organization_id = ? and webhook_id = ?)

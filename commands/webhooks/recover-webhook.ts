@@ -20,9 +20,10 @@ export async function recoverWebhook(unit: UnitOfWork, id: string, since: Date):
     em,
     'recover-webhook',
     `with recovered as (
-       update deliveries set resend_due = true
+       update deliveries set resend_due = true, resend_again = resend_due
         where organization_id = ? and webhook_id = ?
-          and status in ('retrying', 'exhausted', 'canceled') and attempts > 0 and not resend_due
+          and status in ('retrying', 'exhausted', 'canceled') and attempts > 0
+          and (not resend_due or (lease_owner is not null and not resend_again)) -- one that is under way began before
           and id in (
             select id from deliveries where organization_id = ? and webhook_id = ? and id >= ? and created_time >= ?
              union all

@@ -47,6 +47,8 @@ const DeliverySchema = defineEntity({
     resends: p.integer().default(0),
     /** A requested attempt has not been made yet. */
     resendDue: p.boolean().default(false),
+    /** Another was requested while that one was under way. */
+    resendAgain: p.boolean().default(false),
     leaseUntil: instant().nullable(),
     leaseOwner: id().nullable(),
     nextAttemptTime: instant().nullable(),

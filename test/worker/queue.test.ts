@@ -14,6 +14,8 @@ import { create } from '../support/create.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { waitFor } from '../support/wait-for.ts'
 
+const HOUR = 3_600_000
+
 describe('the queue of first attempts', () => {
   let service: TestService
   let merchant: Catalogue
@@ -188,6 +190,48 @@ describe('the queue of first attempts', () => {
     )
     expect(await sql('select attempts, resends, resend_due from deliveries')).toEqual([
       { attempts: 1, resends: 2, resend_due: false },
+    ])
+  })
+
+  test('a resend that is requested while another is under way follows it, however often it is requested', async () => {
+    await customers(1)
+    const [first] = await takeDueDeliveries(em(), all)
+    if (first === undefined) throw new Error('nothing was taken')
+    await recordOutcomes(em(), [{ attempt: attempt(first, 'status'), next: null }], 'wrk_1')
+    const [{ id } = { id: '' }] = await sql<{ id: string }>(
+      'select id from delivery_attempts where delivery_id = ?',
+      [first.id],
+    )
+    const since = new Date(Date.now() - HOUR).toISOString()
+    const resend = async () => {
+      expect((await merchant.api.send('POST', `tracking/webhooks/${id}/resend`)).status).toBe(204)
+      return 1
+    }
+    const recover = async () => {
+      const { body } = await merchant.api.post(`webhooks/${merchant.webhookId}/recover`, { since })
+      return body.deliveries
+    }
+    await resend()
+    for (const request of [resend, recover]) {
+      const [underWay] = await takeDueDeliveries(em(), all)
+      if (underWay === undefined) throw new Error('nothing is due')
+      expect(await request()).toBe(1)
+      await request()
+      const outcome = { attempt: attempt(underWay, 'status'), next: null }
+      expect(await recordOutcomes(em(), [outcome], 'wrk_1')).toHaveLength(1)
+      expect(await recordOutcomes(em(), [outcome], 'wrk_1')).toEqual([])
+    }
+    // What has not begun is the attempt that is requested.
+    expect(await recover()).toBe(0)
+    await resend()
+    const [last] = await takeDueDeliveries(em(), all)
+    if (last === undefined) throw new Error('nothing is due')
+    expect(await recordOutcomes(em(), [{ attempt: attempt(last, null), next: null }], 'wrk_1')).toHaveLength(
+      1,
+    )
+    expect(await takeDueDeliveries(em(), all)).toEqual([])
+    expect(await sql('select status, attempts, resends, resend_due, resend_again from deliveries')).toEqual([
+      { status: 'delivered', attempts: 1, resends: 3, resend_due: false, resend_again: false },
     ])
   })
 
