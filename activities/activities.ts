@@ -1,5 +1,6 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common'
 import { ClockSkewError } from '../db/clock-agreement.ts'
+import type { AdvanceResult } from '../workflows/contract.ts'
 import type { Activities } from '../workflows/workflows.ts'
 import { advanceCoupon } from './advance-coupon.ts'
 import { advanceDispute } from './advance-dispute.ts'
@@ -15,22 +16,26 @@ import { NotYetError } from './not-yet.ts'
 const AFTER_SKEW = '1 s'
 
 export function createActivities(dependencies: ActivityDependencies): Activities {
-  const { orders, quarantine } = dependencies
+  const { orders, quarantine, isVisible } = dependencies
+  const shown = async <Result extends AdvanceResult | null>(activity: Promise<Result>) => {
+    const result = await retriedSoon(activity)
+    return result === null || isVisible() ? result : { ...result, visibility: null }
+  }
   return {
-    advanceOrder: (input) => retriedSoon(orders.advance(input)),
+    advanceOrder: (input) => shown(orders.advance(input)),
     advanceDispute: (input) =>
-      retriedSoon(quarantine.guard('dispute-deadline', input, () => advanceDispute(dependencies, input))),
+      shown(quarantine.guard('dispute-deadline', input, () => advanceDispute(dependencies, input))),
     advanceCoupon: (input) =>
-      retriedSoon(quarantine.guard('coupon', input, () => advanceCoupon(dependencies, input))),
+      shown(quarantine.guard('coupon', input, () => advanceCoupon(dependencies, input))),
     advanceInvoice: (input) =>
-      retriedSoon(quarantine.guard('invoice', input, () => advanceInvoice(dependencies, input))),
+      shown(quarantine.guard('invoice', input, () => advanceInvoice(dependencies, input))),
     advanceToken: (input) =>
-      retriedSoon(quarantine.guard('token-expiry', input, () => advanceToken(dependencies, input))),
+      shown(quarantine.guard('token-expiry', input, () => advanceToken(dependencies, input))),
     inquireTransaction: (input) =>
-      retriedSoon(quarantine.guard('transaction', input, () => inquireTransaction(dependencies, input))),
+      shown(quarantine.guard('transaction', input, () => inquireTransaction(dependencies, input))),
     attemptDelivery: (input) =>
-      retriedSoon(quarantine.guard('webhook-delivery', input, () => attemptDelivery(dependencies, input))),
-    callGateway: (input) => retriedSoon(callGateway(dependencies, input)),
+      shown(quarantine.guard('webhook-delivery', input, () => attemptDelivery(dependencies, input))),
+    callGateway: (input) => shown(callGateway(dependencies, input)),
   }
 }
 

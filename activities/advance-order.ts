@@ -205,7 +205,7 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
           ? null
           : Math.min(nextDeadline.getTime(), movingTo?.getTime() ?? Number.POSITIVE_INFINITY),
       gatewayCallDue,
-      visibility: dependencies.visibility ? orderVisibility(row) : null,
+      visibility: orderVisibility(row),
     }
   }
 
@@ -213,7 +213,7 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
     next: order.nextDeadline?.getTime() ?? null,
     base,
     gatewayCallDue: false,
-    visibility: dependencies.visibility ? orderVisibility(order) : null,
+    visibility: orderVisibility(order),
   })
 
   const tenant = (organizationId: string) => ({ organizationId, baseUrl, now: new Date(now()) })

@@ -27,14 +27,14 @@ export async function advanceRecord(
   input: AdvanceInput,
   advance: (unit: UnitOfWork, recordId: string, instant: number) => Promise<AdvancedRecord | null>,
 ): Promise<AdvanceResult> {
-  const { em, baseUrl, now, visibility } = dependencies
+  const { em, baseUrl, now } = dependencies
   const { organizationId, recordId } = input
   const instant = instantOf(dependencies, input)
   const base = input.base ?? 0
   const tenant = { organizationId, baseUrl, now: new Date(now()) }
   const advanced = await inUnitOfWork(em(), tenant, (unit) => advance(unit, recordId, instant))
-  if (advanced === null || advanced.next === null || !visibility) {
-    return { next: advanced?.next ?? null, base, visibility: null }
+  if (advanced === null || advanced.next === null) {
+    return { next: null, base, visibility: null }
   }
   const { next, waiting } = advanced
   const { details, timer, status, customerId } = waiting

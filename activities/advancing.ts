@@ -11,5 +11,4 @@ export interface Advancing {
   readonly quarantine: Quarantine
   /** True if executions may skip time, so that their instants lead the database's clock. */
   readonly skipsTime: boolean
-  readonly visibility: boolean
 }

@@ -45,8 +45,7 @@ export async function attemptDelivery(
   return {
     next,
     base,
-    visibility:
-      dependencies.visibility && next !== null ? deliveryVisibility(delivery, attempts, next) : null,
+    visibility: next === null ? null : deliveryVisibility(delivery, attempts, next),
   }
 }
 

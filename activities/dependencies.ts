@@ -17,4 +17,6 @@ export interface ActivityDependencies extends Advancing {
   /** Counts refunds that are owed and whose every attempt was declined. */
   readonly unpaidRefunds: { inc(): void }
   readonly orders: OrderAdvancer
+  /** Asked at each call: false while the namespace accepts no search attributes, whose writes would fail the task. */
+  readonly isVisible: () => boolean
 }

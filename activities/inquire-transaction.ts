@@ -33,7 +33,7 @@ export async function inquireTransaction(
     const next = await inUnitOfWork(em(), tenant(), (unit) =>
       retryOwedRefunds(unit, recordId, instant, (sale) => reportUnpaidRefund(dependencies, sale)),
     )
-    return { next, base, visibility: visibilityOf(dependencies, { organizationId, recordId, next }) }
+    return { next, base, visibility: visibilityOf({ organizationId, recordId, next }) }
   }
   const { transaction, pending } = found
   const { customerId } = transaction
@@ -46,26 +46,23 @@ export async function inquireTransaction(
   return {
     next,
     base,
-    visibility: visibilityOf(dependencies, { organizationId, recordId, customerId, next }),
+    visibility: visibilityOf({ organizationId, recordId, customerId, next }),
   }
 }
 
-function visibilityOf(
-  { visibility }: Pick<ActivityDependencies, 'visibility'>,
-  {
-    organizationId,
-    recordId,
-    customerId,
-    next,
-  }: {
-    readonly organizationId: string
-    readonly recordId: string
-    /** Set if an outcome is queried; otherwise a refund is owed. */
-    readonly customerId?: string
-    readonly next: number | null
-  },
-): Visibility | null {
-  if (!visibility || next === null) return null
+function visibilityOf({
+  organizationId,
+  recordId,
+  customerId,
+  next,
+}: {
+  readonly organizationId: string
+  readonly recordId: string
+  /** Set if an outcome is queried; otherwise a refund is owed. */
+  readonly customerId?: string
+  readonly next: number | null
+}): Visibility | null {
+  if (next === null) return null
   const time = new Date(next).toISOString()
   const isAsked = customerId !== undefined
   return {

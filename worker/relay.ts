@@ -18,6 +18,7 @@ import {
 } from '../workflows/contract.ts'
 import { searchAttributePairs } from '../workflows/search-attributes.ts'
 import { type Loop, startLoop } from './loop.ts'
+import type { SearchAttributes } from './search-attributes.ts'
 import { createThrottle, GRPC, grpcCodeOf, hadNoResponse } from './throttle.ts'
 import type { Watchdog } from './watchdog.ts'
 
@@ -36,7 +37,7 @@ export interface RelayOptions {
   readonly em: () => EntityManager
   readonly client: Client
   readonly taskQueue: string
-  readonly hasSearchAttributes: () => Promise<boolean>
+  readonly searchAttributes: Pick<SearchAttributes, 'areAccepted' | 'forget'>
   readonly log: Logger
   readonly watchdog?: Watchdog
   readonly poll?: number
@@ -69,7 +70,7 @@ interface Refusal {
 }
 
 export function startRelay(options: RelayOptions): Loop {
-  const { em, client, hasSearchAttributes, log, watchdog, poll = POLL } = options
+  const { em, client, searchAttributes, log, watchdog, poll = POLL } = options
   const owner = randomUUID()
   const throttle = createThrottle()
 
@@ -77,7 +78,7 @@ export function startRelay(options: RelayOptions): Loop {
     if (throttle.isOpen && !(await probe())) return false
     const offers = await claim(em(), owner)
     if (offers.length === 0) return false
-    const areFound = await hasSearchAttributes()
+    const areFound = await searchAttributes.areAccepted()
     const taken: string[] = []
     const refused: Refusal[] = []
     let reachable: Promise<boolean> | null = null
@@ -102,6 +103,8 @@ export function startRelay(options: RelayOptions): Loop {
         if (hadNoResponse(error) && !(await isReachable())) throttle.open()
         refused.push(refusalOf(offer, error))
         if (isRefusal(error)) {
+          // As a new namespace does that has none yet.
+          searchAttributes.forget()
           log.error(
             { err: error, workflowId: offer.workflowId },
             'Temporal refused a wake-up; it will be offered again',

@@ -23,3 +23,40 @@ export async function registerSearchAttributes(
     ),
   })
 }
+
+export interface SearchAttributes {
+  /** Whether executions may have them. */
+  areAccepted(): Promise<boolean>
+  /** The latest answer, while another is awaited; false before the first. */
+  wereAccepted(): boolean
+  /** Asks again at next use: the namespace may be another one by now. */
+  forget(): void
+}
+
+/** Keeps a favorable answer until it is to be forgotten, another for some seconds. */
+export function rememberedAttributes(register: () => Promise<boolean>): SearchAttributes {
+  let asked: Promise<boolean> | null = null
+  let latest = false
+  const areAccepted = (): Promise<boolean> => {
+    asked ??= register().then((isAccepted) => {
+      latest = isAccepted
+      if (!isAccepted) setTimeout(forget, ASKED_AGAIN).unref()
+      return isAccepted
+    })
+    return asked
+  }
+  const forget = (): void => {
+    asked = null
+  }
+  return {
+    areAccepted,
+    wereAccepted() {
+      void areAccepted()
+      return latest
+    },
+    forget,
+  }
+}
+
+/** Milliseconds. */
+const ASKED_AGAIN = 5_000

@@ -33,6 +33,7 @@ import { startDispatcher } from './dispatcher.ts'
 import { startNotifications } from './notifications.ts'
 import { startRelay } from './relay.ts'
 import { startRetention } from './retention.ts'
+import { rememberedAttributes } from './search-attributes.ts'
 import { startStalledMoves } from './stalled-moves.ts'
 import { startSweep } from './sweep.ts'
 import { ensureSearchAttributes, lazyClient, startPolling } from './temporal.ts'
@@ -127,18 +128,20 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   const clock = watchDatabaseClock(em, now)
   const quarantine = createQuarantine({ em, log, now, counter: metrics.quarantines })
   const skipsTime = config.environment === 'sandbox'
-  const advancing = { em, baseUrl: config.baseUrl, now, clock, quarantine, skipsTime, visibility: true }
+  const advancing = { em, baseUrl: config.baseUrl, now, clock, quarantine, skipsTime }
   const orders = createOrderAdvancer(advancing)
   const places = new RetryPlaces()
-  const searchAttributes = onceTrue(() => ensureSearchAttributes(client, log))
+  const searchAttributes = rememberedAttributes(() => ensureSearchAttributes(client, log))
   const polling = startPolling({
     connection: temporal,
     client,
     namespace: config.temporalNamespace,
     taskQueue: queue,
     workflowBundle,
-    activities: async () =>
-      createActivities({
+    async activities() {
+      searchAttributes.forget()
+      await searchAttributes.areAccepted()
+      return createActivities({
         ...advancing,
         orders,
         attempts,
@@ -148,8 +151,9 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
         log,
         unresolved: metrics.unresolvedPayments,
         unpaidRefunds: metrics.unpaidRefunds,
-        visibility: await searchAttributes(),
-      }),
+        isVisible: searchAttributes.wereAccepted,
+      })
+    },
     clock,
     log,
   })
@@ -157,7 +161,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
     em,
     client,
     taskQueue: queue,
-    hasSearchAttributes: searchAttributes,
+    searchAttributes,
     log,
     watchdog,
   })
@@ -239,19 +243,3 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
     },
   }
 }
-
-function onceTrue(ask: () => Promise<boolean>): () => Promise<boolean> {
-  let known: Promise<boolean> | null = null
-  return async () => {
-    known ??= ask().then((isTrue) => {
-      if (!isTrue) setTimeout(forget, ASKED_AGAIN).unref()
-      return isTrue
-    })
-    return await known
-  }
-  function forget(): void {
-    known = null
-  }
-}
-
-const ASKED_AGAIN = 5_000

@@ -40,7 +40,6 @@ export function activityDependencies(
     log,
     baseUrl: service.baseUrl,
     now: Date.now,
-    visibility: false,
     skipsTime,
     clock: { requireAgreement() {} },
     quarantine: NEVER,
@@ -53,5 +52,6 @@ export function activityDependencies(
     unpaidRefunds,
     attempts: {} as ActivityDependencies['attempts'],
     places: new RetryPlaces(),
+    isVisible: () => false,
   }
 }

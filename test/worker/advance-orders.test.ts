@@ -43,7 +43,6 @@ describe('orders that are due', () => {
       em,
       baseUrl: service.baseUrl,
       now: Date.now,
-      visibility: true,
       skipsTime: true,
       clock: { requireAgreement() {} },
       quarantine: createQuarantine({

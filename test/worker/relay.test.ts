@@ -1,9 +1,14 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { Client, Connection } from '@temporalio/client'
 import { temporal } from '@temporalio/proto'
 import pino from 'pino'
+import { createLog } from '../../config/log.ts'
 import { freePort } from '../../dev/services/ports.ts'
+import { ensureNamespace } from '../../dev/services/temporal-namespace.ts'
 import { startRelay } from '../../worker/relay.ts'
+import { rememberedAttributes } from '../../worker/search-attributes.ts'
+import { ensureSearchAttributes } from '../../worker/temporal.ts'
 import { type WorkflowName, workflowId } from '../../workflows/contract.ts'
 import { forward } from '../support/forward.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -62,12 +67,16 @@ describe('the relay', () => {
               now() + ${due} from generate_series(1, ${count}) number`,
     )
   const hasSaid = (words: string) => said.some((line) => line.includes(words)) || null
-  const relayWith = (client: Client, poll?: number) => {
+  const relayWith = (
+    client: Client,
+    poll?: number,
+    searchAttributes = rememberedAttributes(async () => false),
+  ) => {
     const relay = startRelay({
       em: () => service.database.orm.em.fork(),
       client,
       taskQueue: service.taskQueue,
-      hasSearchAttributes: async () => false,
+      searchAttributes,
       log: pino({ level: 'info' }, { write: (line) => void said.push(line) }),
       ...(poll === undefined ? {} : { poll }),
     })
@@ -351,6 +360,30 @@ describe('the relay', () => {
     await terminate('before', 1)
     await terminate('left', MANY)
   })
+
+  test('registers search attributes anew where the namespace is another one than it was', async () => {
+    const address = testServices().temporalAddress
+    const namespace = `anew-${randomUUID()}`
+    await ensureNamespace({ address, namespace, isHopeless: () => false })
+    const connection = Connection.lazy({ address })
+    stops.push(() => connection.close())
+    const client = new Client({ connection, namespace })
+    // The first answer is that of the namespace which this one replaces.
+    let asked = 0
+    const register = async () => {
+      asked += 1
+      return asked === 1 || (await ensureSearchAttributes(client, createLog('silent')))
+    }
+    await add('anew', 1)
+    relayWith(client, undefined, rememberedAttributes(register))
+    await waitFor('the outbox to be empty', async () => ((await outbox()) === 0 ? true : null), 40_000)
+    expect(hasSaid('no mapping defined for search attribute')).toBe(true)
+    const handle = client.workflow.getHandle(workflowId('subscription', ORGANIZATION, 'anew_00001'))
+    const { typedSearchAttributes } = await handle.describe()
+    const found = typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value])
+    expect(found).toContainEqual(['BillingOrganization', ORGANIZATION])
+    await handle.terminate()
+  }, 90_000)
 
   test('takes over what a relay that died had claimed', async () => {
     await add('orphan', 1)
