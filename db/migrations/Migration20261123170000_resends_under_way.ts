@@ -6,7 +6,7 @@ export class Migration20261123170000_resends_under_way extends Migration {
 
   override up(): void {
     this.addSql(`
-      alter table deliveries add column resend_again boolean not null default false;
+      alter table deliveries add column if not exists resend_again boolean not null default false;
       comment on column deliveries.resend_again is 'Another attempt was requested while a requested one was under way.';
     `)
   }
