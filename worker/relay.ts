@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client'
 import type { Logger } from 'pino'
+import type { AgreedClock } from '../db/clock-agreement.ts'
 import type { Attributes } from '../db/outbox.ts'
 import { statement } from '../db/statement.ts'
 import {
@@ -37,6 +38,7 @@ export interface RelayOptions {
   readonly client: Client
   readonly taskQueue: string
   readonly hasSearchAttributes: () => Promise<boolean>
+  readonly clock: AgreedClock
   readonly log: Logger
   readonly watchdog?: Watchdog
   readonly poll?: number
@@ -69,7 +71,7 @@ interface Refusal {
 }
 
 export function startRelay(options: RelayOptions): Loop {
-  const { em, client, hasSearchAttributes, log, watchdog, poll = POLL } = options
+  const { em, client, hasSearchAttributes, clock, log, watchdog, poll = POLL } = options
   const owner = randomUUID()
   const throttle = createThrottle()
 
@@ -144,7 +146,7 @@ export function startRelay(options: RelayOptions): Loop {
     return true
   }
 
-  return startLoop({ name: 'relay', interval: poll, log, watchdog, iterate })
+  return startLoop({ name: 'relay', interval: poll, log, watchdog, clock, iterate })
 }
 
 /**

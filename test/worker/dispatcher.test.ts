@@ -8,6 +8,7 @@ import { signingKeyCache } from '../../delivery/key-cache.ts'
 import type { Resolve } from '../../delivery/names.ts'
 import { createSender, type Sender } from '../../delivery/sender.ts'
 import { startDispatcher } from '../../worker/dispatcher.ts'
+import { AGREED } from '../support/agreed-clock.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { type Received, type Receiver, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -152,6 +153,7 @@ describe('the dispatcher', () => {
     const made: Attempt[] = []
     const lines: string[] = []
     const dispatcher = startDispatcher({
+      clock: AGREED,
       em,
       attempts,
       log: createLog('error', { write: (line) => void lines.push(line) }),
@@ -187,6 +189,7 @@ describe('the dispatcher', () => {
     }
     let isLost = false
     const dispatcher = startDispatcher({
+      clock: AGREED,
       em: () =>
         afterStatement(orm.em.fork(), 'record-outcomes', async () => {
           if (!isLost) return
@@ -250,6 +253,7 @@ describe('the dispatcher', () => {
     const signingKey = signingKeyCache(() => orm.em.fork(), vault, now)
     const before = receiver.received.length
     const dispatcher = startDispatcher({
+      clock: AGREED,
       em: () =>
         afterStatement(orm.em.fork(), 'record-outcomes', async () => {
           isRecorded?.resolve()

@@ -5,6 +5,7 @@ import pino from 'pino'
 import { freePort } from '../../dev/services/ports.ts'
 import { startRelay } from '../../worker/relay.ts'
 import { type WorkflowName, workflowId } from '../../workflows/contract.ts'
+import { AGREED } from '../support/agreed-clock.ts'
 import { forward } from '../support/forward.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { testServices } from '../support/services.ts'
@@ -68,6 +69,7 @@ describe('the relay', () => {
       client,
       taskQueue: service.taskQueue,
       hasSearchAttributes: async () => false,
+      clock: AGREED,
       log: pino({ level: 'info' }, { write: (line) => void said.push(line) }),
       ...(poll === undefined ? {} : { poll }),
     })
