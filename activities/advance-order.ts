@@ -19,6 +19,7 @@ import {
   type Visibility,
 } from '../workflows/contract.ts'
 import type { Advancing } from './advancing.ts'
+import { executionTimeOf, heldBack, wakingTime } from './instant.ts'
 import { quarantinedResult } from './quarantine.ts'
 
 const BATCH = 100
@@ -185,12 +186,14 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
       const { revision } = row
       const realTime = unit.now.getTime()
       const time = executionTime(orderClock(row), { clock: executionClock, base }, realTime)
-      const latest = skipsTime ? Number.POSITIVE_INFINITY : realTime
-      const instant = advanceInstant(row, Math.min(time.instant, latest))
+      const held = heldBack({ now: () => realTime, skipsTime }, time.instant)
+      const instant = advanceInstant(row, held)
       const gatewayCallDue = await advanceOrder(unit, row, instant)
       await trackFastForward(unit, row, instant, revision)
+      const result = resultOf({ row, gatewayCallDue })
       return {
-        ...resultOf({ row, gatewayCallDue }),
+        ...result,
+        next: wakingTime(result.next, { time: time.instant, instant: held }),
         // A clock that has just stopped moving is read against another base.
         base: executionTime(orderClock(row), { clock: executionClock, base: time.base }, realTime).base,
       }
@@ -222,7 +225,8 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
     async advance(input) {
       const { organizationId, recordId } = input
       const base = input.base ?? 0
-      const instant = input.clock + base
+      const instant = executionTimeOf(input)
+      const held = heldBack(dependencies, instant)
       const order = await readOrder(dependencies, input)
       if (order === null) return { next: null, base, visibility: null }
       if (isWaiting(order, instant)) return waitingResult(order, base)
@@ -236,7 +240,8 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
       if (outcome === null) return await alone()
       if ('quarantinedUntil' in outcome)
         return quarantinedResult('subscription', input, outcome.quarantinedUntil, now())
-      return { ...resultOf(outcome), base }
+      const result = resultOf(outcome)
+      return { ...result, next: wakingTime(result.next, { time: instant, instant: held }), base }
     },
 
     async waiting(input) {

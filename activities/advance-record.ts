@@ -1,7 +1,7 @@
 import { inUnitOfWork, type UnitOfWork } from '../db/unit-of-work.ts'
 import { type AdvanceInput, type AdvanceResult, searchAttributesOf } from '../workflows/contract.ts'
 import type { ActivityDependencies } from './dependencies.ts'
-import { instantOf } from './instant.ts'
+import { executionTimeOf, instantOf, wakingTime } from './instant.ts'
 
 /** What operators see of a record that waits for a deadline. */
 interface Waiting {
@@ -33,12 +33,10 @@ export async function advanceRecord(
   const base = input.base ?? 0
   const tenant = { organizationId, baseUrl, now: new Date(now()) }
   const advanced = await inUnitOfWork(em(), tenant, (unit) => advance(unit, recordId, instant))
-  if (advanced === null || advanced.next === null) {
-    return { next: null, base, visibility: null }
-  }
-  const { next, waiting } = advanced
-  const { details, timer, status, customerId } = waiting
-  const nextDeadline = new Date(next).toISOString()
+  if (advanced === null || advanced.next === null) return { next: null, base, visibility: null }
+  const next = wakingTime(advanced.next, { time: executionTimeOf(input), instant })
+  const { details, timer, status, customerId } = advanced.waiting
+  const nextDeadline = new Date(advanced.next).toISOString()
   return {
     next,
     base,

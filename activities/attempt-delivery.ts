@@ -12,7 +12,7 @@ import {
   type Visibility,
 } from '../workflows/contract.ts'
 import type { ActivityDependencies } from './dependencies.ts'
-import { instantOf } from './instant.ts'
+import { executionTimeOf, instantOf, wakingTime } from './instant.ts'
 import { NotYetError } from './not-yet.ts'
 
 /**
@@ -43,7 +43,7 @@ export async function attemptDelivery(
     next = (await readRetry(dependencies.em(), organizationId, recordId))?.nextAttemptTime ?? null
   }
   return {
-    next,
+    next: wakingTime(next, { time: executionTimeOf(input), instant }),
     base,
     visibility: next === null ? null : deliveryVisibility(delivery, attempts, next),
   }

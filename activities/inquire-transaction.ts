@@ -12,7 +12,7 @@ import {
   type Visibility,
 } from '../workflows/contract.ts'
 import type { ActivityDependencies } from './dependencies.ts'
-import { instantOf } from './instant.ts'
+import { executionTimeOf, instantOf, wakingTime } from './instant.ts'
 
 /**
  * Queries an outcome, or begins the refunds that a sale owes. Idempotent: the request id stays the same, and only a
@@ -26,6 +26,7 @@ export async function inquireTransaction(
   const { organizationId, recordId } = input
   const base = input.base ?? 0
   const instant = instantOf(dependencies, input)
+  const waking = (deadline: number | null) => wakingTime(deadline, { time: executionTimeOf(input), instant })
   const readAt = now()
   const tenant = () => ({ organizationId, baseUrl, now: new Date(now()) })
   const found = await pendingMovement(em(), organizationId, recordId, instant)
@@ -33,7 +34,7 @@ export async function inquireTransaction(
     const next = await inUnitOfWork(em(), tenant(), (unit) =>
       retryOwedRefunds(unit, recordId, instant, (sale) => reportUnpaidRefund(dependencies, sale)),
     )
-    return { next, base, visibility: visibilityOf({ organizationId, recordId, next }) }
+    return { next: waking(next), base, visibility: visibilityOf({ organizationId, recordId, next }) }
   }
   const { transaction, pending } = found
   const { customerId } = transaction
@@ -44,7 +45,7 @@ export async function inquireTransaction(
     reportUnresolved(dependencies, transaction, result, instant)
   }
   return {
-    next,
+    next: waking(next),
     base,
     visibility: visibilityOf({ organizationId, recordId, customerId, next }),
   }

@@ -39,7 +39,7 @@ await runProcess(async ({ stopping, onDrain }) => {
   if (agreed !== null) throw differentBaseUrl(config.baseUrl, agreed)
   const other = await otherEnvironment(database.orm.em.fork(), config.environment)
   if (other !== null) throw differentEnvironment(config.environment, other)
-  await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
+  await ensureSigningKey(database.orm.em.fork(), database.vault)
   await bootstrap(database, config, new Date())
   const metrics = createMetrics()
   const temporal =

@@ -3,6 +3,7 @@
 import { rotateCustomerTokenKey } from '../commands/access/customer-token-keys.ts'
 import { ConfigurationError, loadConfig } from '../config/config.ts'
 import { startFailure } from '../config/process.ts'
+import { databaseTime } from '../db/clock-agreement.ts'
 import { openDatabase } from '../db/open.ts'
 import { rotateSigningKey } from '../delivery/signing-keys.ts'
 
@@ -12,8 +13,10 @@ try {
   if (masterKeys.length === 0) throw new ConfigurationError(['MASTER_KEY is required'])
   const database = await openDatabase({ databaseUrl, masterKeys, poolSize: 2 })
   try {
-    const { kid, signsFrom } = await rotateSigningKey(database.orm.em.fork(), database.vault, new Date())
-    await rotateCustomerTokenKey(database.orm.em.fork(), database.vault, new Date())
+    // This machine's clock may be wrong: processes would sign too early, or hours later.
+    const now = new Date(await databaseTime(database.orm.em.fork()))
+    const { kid, signsFrom } = await rotateSigningKey(database.orm.em.fork(), database.vault, now)
+    await rotateCustomerTokenKey(database.orm.em.fork(), database.vault, now)
     console.log(`Published the key ${kid}; every process signs with it from ${signsFrom.toISOString()}.`)
   } finally {
     await database.orm.close()

@@ -11,11 +11,14 @@ export class ClockSkewError extends InfrastructureError {
   override readonly name = 'ClockSkewError'
 }
 
-export interface DatabaseClock {
+export interface AgreedClock {
   /** False before the first measurement. */
   agrees(): boolean
   /** Resolves when `agrees()` changes, or when measuring stops. */
   changed(): Promise<void>
+}
+
+export interface DatabaseClock extends AgreedClock {
   /** @throws ClockSkewError while the clocks differ by more than a second. */
   requireAgreement(): void
   stop(): Promise<void>
@@ -65,12 +68,18 @@ export function watchDatabaseClock(em: () => EntityManager, now: () => number): 
 
 async function measureSkew(em: EntityManager, now: () => number): Promise<number> {
   const before = now()
+  const time = await databaseTime(em)
+  return certainSkew(time, { before, after: now() })
+}
+
+/** Milliseconds. For work of a process whose own clock has not been compared, as a command's. */
+export async function databaseTime(em: EntityManager): Promise<number> {
   const [row] = await statement<{ time: string }>(
     em,
     'database-clock',
     'select extract(epoch from clock_timestamp()) * 1000 as time',
   )
-  return certainSkew(Number(row?.time), { before, after: now() })
+  return Number(row?.time)
 }
 
 /** Returns the milliseconds by which this process is certainly ahead of the database; negative: behind. */

@@ -100,6 +100,9 @@ class PooledDriver implements Driver {
   }
 }
 
+/** SQLSTATE of a server that takes no writes. */
+const READ_ONLY = '25006'
+
 const BEGIN: QueryConfig = { name: 'begin', text: 'begin' }
 const COMMIT: QueryConfig = { name: 'commit', text: 'commit' }
 
@@ -120,7 +123,7 @@ class LentConnection implements DatabaseConnection {
   readonly #prepared: { generation: number }
   /** `begun`: nothing sent yet. `ended`: committed by its last statement. */
   #transaction: 'none' | 'begun' | 'open' | 'ended' = 'none'
-  /** The state of the protocol is unknown, so the connection cannot be reused. */
+  /** The state of the protocol is unknown, or the server is read-only: the connection cannot be reused. */
   #isLost = false
 
   constructor(client: PoolClient, prepared: { generation: number }, organization: string | undefined) {
@@ -204,7 +207,8 @@ class LentConnection implements DatabaseConnection {
       // A text without values may contain several statements.
       return Array.isArray(result) ? result.slice(-1) : [result]
     } catch (error) {
-      if (!(error instanceof pg.DatabaseError)) this.#isLost = true
+      // A read-only server was the primary before a failover: a new connection finds the one that is.
+      if (!(error instanceof pg.DatabaseError) || error.code === READ_ONLY) this.#isLost = true
       throw error
     }
   }

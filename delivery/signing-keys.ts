@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 import { lockUntilCommit } from '../db/advisory-locks.ts'
+import { databaseTime } from '../db/clock-agreement.ts'
 import { SigningKey } from '../db/entities/index.ts'
 import type { Vault } from '../db/vault.ts'
 
@@ -29,10 +30,11 @@ export class RotationPendingError extends Error {
 }
 
 /** Creates the first key of an installation if there is none. Processes that start together agree on one. */
-export async function ensureSigningKey(em: EntityManager, vault: Vault, now: Date): Promise<void> {
+export async function ensureSigningKey(em: EntityManager, vault: Vault): Promise<void> {
   await em.transactional(async (trx) => {
     await lockKeys(trx)
     if ((await trx.count(SigningKey)) > 0) return
+    const now = new Date(await databaseTime(trx))
     await addKey(trx, vault, now, now)
   })
 }

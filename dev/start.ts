@@ -75,7 +75,7 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
   if (other !== null) throw differentEnvironment(config.environment, other)
   const apiDatabase = await openApiDatabase({ databaseUrl, masterKeys, poolSize, name: 'billing api' })
   onDrain(() => apiDatabase.orm.close())
-  await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
+  await ensureSigningKey(database.orm.em.fork(), database.vault)
   await sealPlainHeaders(database.orm.em.fork(), database.vault)
   await bootstrap(database, config, new Date())
   const made =

@@ -18,6 +18,7 @@ export function startCancellation({ em, log, watchdog }: CancellationOptions): L
     interval: INTERVAL,
     log,
     watchdog,
+    clock: null,
     async iterate(progress, stopping) {
       const canceled = await cancelUnsendable(em(), { progress, stopping })
       if (canceled > 0) log.info({ canceled }, 'canceled deliveries to webhooks that are inactive or deleted')

@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import { EXPIRY_NOTICE } from '../billing/cards.ts'
 import { expireCards } from '../commands/payments/expire-cards.ts'
+import type { AgreedClock } from '../db/clock-agreement.ts'
 import { isInfrastructureFailure } from '../db/infrastructure-failure.ts'
 import { statement } from '../db/statement.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
@@ -21,14 +22,19 @@ export interface CardExpiryOptions {
 }
 
 export function startCardExpiry(
-  options: Omit<CardExpiryOptions, 'log'> & { readonly log: Logger; readonly watchdog?: Watchdog },
+  options: Omit<CardExpiryOptions, 'log'> & {
+    readonly clock: AgreedClock
+    readonly log: Logger
+    readonly watchdog?: Watchdog
+  },
 ): Loop {
-  const { log, watchdog } = options
+  const { log, watchdog, clock } = options
   return startLoop({
     name: 'card expiry',
     interval: INTERVAL,
     log,
     watchdog,
+    clock,
     async iterate(progress, stopping) {
       const { changed, isMore } = await expireDueCards(options, progress, stopping)
       if (changed > 0) log.info({ changed }, 'payment cards have expired or are about to')

@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import { disableWebhook } from '../commands/webhooks/disable-webhook.ts'
 import type { Config } from '../config/config.ts'
+import type { AgreedClock } from '../db/clock-agreement.ts'
 import { statement } from '../db/statement.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import { DISABLING } from '../delivery/disabling-rule.ts'
@@ -18,11 +19,15 @@ export interface DisablingOptions {
   readonly now: () => number
 }
 
-export function startDisabling(options: DisablingOptions, log: Logger): Loop {
+export function startDisabling(
+  options: DisablingOptions & { readonly clock: AgreedClock; readonly log: Logger },
+): Loop {
+  const { log, clock } = options
   return startLoop({
     name: 'webhook disabling',
     interval: INTERVAL,
     log,
+    clock,
     async iterate(_, stopping) {
       const disabled = await disableFailingWebhooks(options, stopping)
       if (disabled > 0) log.info({ disabled }, 'disabled webhooks whose receivers have failed for two days')

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
+import type { AgreedClock } from '../db/clock-agreement.ts'
 import {
   type Attempt,
   type AttemptDependencies,
@@ -39,6 +40,7 @@ const REST = 1_000
 export interface DispatcherOptions {
   readonly em: () => EntityManager
   readonly attempts: AttemptDependencies
+  readonly clock: AgreedClock
   readonly log: Logger
   readonly watchdog?: Watchdog
   readonly onAttempt?: (attempt: Attempt) => void
@@ -51,7 +53,7 @@ export interface Dispatcher {
 }
 
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
-  const { em, attempts, log, watchdog, onAttempt } = options
+  const { em, attempts, clock, log, watchdog, onAttempt } = options
   const slots = new Slots()
   let waiting = new Map<string, Destination>()
   let checkedAt = Number.NEGATIVE_INFINITY
@@ -86,6 +88,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     interval: POLL,
     log,
     watchdog,
+    clock,
     async iterate() {
       // Deliveries of an unregistered process that dies would be held until their leases expire.
       if (!isRegistered || performance.now() < restingUntil) return false
@@ -238,6 +241,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     interval: POLL,
     log,
     watchdog,
+    // Also while the clocks differ: what was attempted while they agreed is not attempted again.
+    clock: null,
     async iterate(progress) {
       if (made.length === 0) return false
       if (made.length < GATHER_COUNT && underWay.size > 0) await sleep(GATHER)

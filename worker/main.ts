@@ -43,7 +43,7 @@ await runProcess(async ({ stopping, onDrain }) => {
   if (agreed !== null) throw differentBaseUrl(config.baseUrl, agreed)
   const other = await otherEnvironment(database.orm.em.fork(), config.environment)
   if (other !== null) throw differentEnvironment(config.environment, other)
-  await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
+  await ensureSigningKey(database.orm.em.fork(), database.vault)
   await sealPlainHeaders(database.orm.em.fork(), database.vault)
   const metrics = createMetrics()
   const worker = startWorker({

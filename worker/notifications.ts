@@ -8,6 +8,7 @@ import {
   processNextNotification,
   quarantineNotification,
 } from '../commands/payments/process-notification.ts'
+import type { AgreedClock } from '../db/clock-agreement.ts'
 import { isInfrastructureFailure } from '../db/infrastructure-failure.ts'
 import { statement } from '../db/statement.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
@@ -30,14 +31,19 @@ export interface NotificationOptions {
 }
 
 export function startNotifications(
-  options: NotificationOptions & { readonly watchdog?: Watchdog; readonly interval?: number },
+  options: NotificationOptions & {
+    readonly clock: AgreedClock
+    readonly watchdog?: Watchdog
+    readonly interval?: number
+  },
 ): Loop {
-  const { log, watchdog, interval = INTERVAL } = options
+  const { log, watchdog, clock, interval = INTERVAL } = options
   return startLoop({
     name: 'notifications',
     interval,
     log,
     watchdog,
+    clock,
     iterate: (progress, stopping) => processDueNotifications(options, progress, stopping),
   })
 }

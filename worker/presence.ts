@@ -38,6 +38,7 @@ export function startPresence({ em, log, watchdog, inFlight, onOthers, onFreed }
     interval: INTERVAL,
     log,
     watchdog,
+    clock: null,
     async iterate() {
       const others = await renew(em(), id, inFlight())
       onOthers(elsewhere(others.filter(({ is_alive: isAlive }) => isAlive)))

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client'
 import type { Logger } from 'pino'
+import type { AgreedClock } from '../db/clock-agreement.ts'
 import type { Attributes } from '../db/outbox.ts'
 import { statement } from '../db/statement.ts'
 import {
@@ -38,6 +39,7 @@ export interface RelayOptions {
   readonly client: Client
   readonly taskQueue: string
   readonly searchAttributes: Pick<SearchAttributes, 'areAccepted' | 'forget'>
+  readonly clock: AgreedClock
   readonly log: Logger
   readonly watchdog?: Watchdog
   readonly poll?: number
@@ -70,7 +72,7 @@ interface Refusal {
 }
 
 export function startRelay(options: RelayOptions): Loop {
-  const { em, client, searchAttributes, log, watchdog, poll = POLL } = options
+  const { em, client, searchAttributes, clock, log, watchdog, poll = POLL } = options
   const owner = randomUUID()
   const throttle = createThrottle()
 
@@ -147,7 +149,7 @@ export function startRelay(options: RelayOptions): Loop {
     return true
   }
 
-  return startLoop({ name: 'relay', interval: poll, log, watchdog, iterate })
+  return startLoop({ name: 'relay', interval: poll, log, watchdog, clock, iterate })
 }
 
 /**

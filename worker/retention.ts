@@ -82,6 +82,7 @@ export function startRetention({
     name: 'retention',
     interval: DAY,
     log,
+    clock: null,
     async iterate(_, stopping) {
       // A separate connection: it may read whole tables, which exceeds the usual statement timeout.
       const options = { databaseUrl, name: 'billing retention', timeouts: MAINTENANCE_TIMEOUTS }

@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import { STALLED_AFTER } from '../billing/fast-forward.ts'
 import { failIfStalled } from '../commands/orders/fast-forward.ts'
+import type { AgreedClock } from '../db/clock-agreement.ts'
 import { statement } from '../db/statement.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import { eachByItself } from './each-by-itself.ts'
@@ -16,11 +17,15 @@ export interface StalledMovesOptions {
   readonly now: () => number
 }
 
-export function startStalledMoves(options: StalledMovesOptions, log: Logger): Loop {
+export function startStalledMoves(
+  options: StalledMovesOptions & { readonly clock: AgreedClock; readonly log: Logger },
+): Loop {
+  const { log, clock } = options
   return startLoop({
     name: 'stalled moves',
     interval: INTERVAL,
     log,
+    clock,
     async iterate(_, stopping) {
       const givenUp = await giveUpStalledMoves(options, stopping)
       if (givenUp > 0) log.warn({ givenUp }, "gave up moves of orders' clocks that made no progress")

@@ -38,6 +38,8 @@ export function startSweep(options: SweepOptions): Loop {
     interval,
     log,
     watchdog,
+    // Orders are advanced by a process whose clock agrees, which `orders` sees to.
+    clock: null,
     async iterate(progress, stopping) {
       const counts = new Map<WorkflowName, number>()
       const count = (workflow: WorkflowName, number: number): void => {

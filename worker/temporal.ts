@@ -10,7 +10,7 @@ import {
 } from '@temporalio/worker'
 import type { Logger } from 'pino'
 import { clientConnection, type TemporalConnection } from '../config/temporal-connection.ts'
-import type { DatabaseClock } from '../db/clock-agreement.ts'
+import type { AgreedClock } from '../db/clock-agreement.ts'
 import { RETRY_PLACES } from '../delivery/retry-places.ts'
 import { GATEWAY_QUEUE_SUFFIX, HTTP_QUEUE_SUFFIX } from '../workflows/contract.ts'
 import type { Activities } from '../workflows/workflows.ts'
@@ -73,7 +73,7 @@ export interface PollingOptions {
   readonly workflowBundle: WorkflowBundleOption
   readonly activities: () => Promise<Activities>
   /** Polling stops while the clocks differ, because every task would fail and wait for another worker. */
-  readonly clock: Pick<DatabaseClock, 'agrees' | 'changed'>
+  readonly clock: AgreedClock
   readonly log: Logger
 }
 

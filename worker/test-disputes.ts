@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import { OWN_GATEWAY } from '../commands/payments/process-notification.ts'
 import { receiveNotification } from '../commands/payments/receive-notification.ts'
+import type { AgreedClock } from '../db/clock-agreement.ts'
 import { statement } from '../db/statement.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import { type Disputes, disputeNotification } from '../gateways/test-gateway.ts'
@@ -22,14 +23,19 @@ export interface TestDisputeOptions {
 }
 
 export function startTestDisputes(
-  options: TestDisputeOptions & { readonly log: Logger; readonly watchdog?: Watchdog },
+  options: TestDisputeOptions & {
+    readonly clock: AgreedClock
+    readonly log: Logger
+    readonly watchdog?: Watchdog
+  },
 ): Loop {
-  const { log, watchdog } = options
+  const { log, watchdog, clock } = options
   return startLoop({
     name: 'disputes of the test gateway',
     interval: INTERVAL,
     log,
     watchdog,
+    clock,
     async iterate(progress, stopping) {
       await reportDisputes(options, progress, stopping)
       return false

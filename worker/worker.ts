@@ -60,6 +60,8 @@ export interface WorkerDependencies {
   readonly workflowBundle: WorkflowBundleOption
   readonly metrics: Metrics
   readonly log: Logger
+  /** Real time, in milliseconds; default this machine's. */
+  readonly now?: () => number
   /** Called when a loop has made no progress for thirty seconds: the process should exit. */
   readonly onStalled?: (loop: string) => void
 }
@@ -77,10 +79,20 @@ export interface RunningWorker {
 
 /** Starts a worker at once. While Temporal is unavailable it delivers events and waits. */
 export function startWorker(dependencies: WorkerDependencies): RunningWorker {
-  const { config, orm, databaseUrl, temporal, vault, installation, workflowBundle, metrics, log, onStalled } =
-    dependencies
+  const {
+    config,
+    orm,
+    databaseUrl,
+    temporal,
+    vault,
+    installation,
+    workflowBundle,
+    metrics,
+    log,
+    now = () => Date.now(),
+    onStalled,
+  } = dependencies
   const em = () => orm.em.fork()
-  const now = () => Date.now()
   const queue = taskQueue(installation.id)
   const client = lazyClient(temporal, config.temporalNamespace)
   const sender = createSender(
@@ -116,16 +128,17 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
       onStalled?.(name)
     },
   })
+  const clock = watchDatabaseClock(em, now)
   // Only raw statements: no entity is kept from one iteration to the next.
   const statements = em()
   const dispatcher = startDispatcher({
     em: () => statements,
     attempts,
+    clock,
     log,
     watchdog,
     onAttempt,
   })
-  const clock = watchDatabaseClock(em, now)
   const quarantine = createQuarantine({ em, log, now, counter: metrics.quarantines })
   const skipsTime = config.environment === 'sandbox'
   const advancing = { em, baseUrl: config.baseUrl, now, clock, quarantine, skipsTime }
@@ -162,26 +175,45 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
     client,
     taskQueue: queue,
     searchAttributes,
+    clock,
     log,
     watchdog,
   })
   const sweep = startSweep({ em, orders, late: metrics.late, log, watchdog })
-  const disabling = startDisabling({ em, environment: config.environment, baseUrl: config.baseUrl, now }, log)
+  const disabling = startDisabling({
+    em,
+    environment: config.environment,
+    baseUrl: config.baseUrl,
+    now,
+    clock,
+    log,
+  })
   const cancellation = startCancellation({ em: () => statements, log, watchdog })
-  const stalledMoves = startStalledMoves({ em, baseUrl: config.baseUrl, now }, log)
+  const stalledMoves = startStalledMoves({ em, baseUrl: config.baseUrl, now, clock, log })
   const notifications = startNotifications({
     em,
     baseUrl: config.baseUrl,
     now,
+    clock,
     counter: metrics.notifications,
     log,
     watchdog,
   })
-  const cardExpiry = startCardExpiry({ em, baseUrl: config.baseUrl, now, log, watchdog })
+  const cardExpiry = startCardExpiry({ em, baseUrl: config.baseUrl, now, clock, log, watchdog })
   const testDisputes =
     gateways.disputes === null
       ? []
-      : [startTestDisputes({ em, baseUrl: config.baseUrl, now, disputes: gateways.disputes, log, watchdog })]
+      : [
+          startTestDisputes({
+            em,
+            baseUrl: config.baseUrl,
+            now,
+            clock,
+            disputes: gateways.disputes,
+            log,
+            watchdog,
+          }),
+        ]
   const retention = startRetention({ databaseUrl, failures: metrics.failedRemovals, log })
   const listener = listen(
     databaseUrl,

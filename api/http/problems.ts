@@ -2,6 +2,7 @@
 import { withoutCardNumbers } from '../../billing/cards.ts'
 import { ConflictError, type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
 import { isOutdatedStatement } from '../../db/driver.ts'
+import { isInfrastructureFailure } from '../../db/infrastructure-failure.ts'
 import { OwnFaultError } from '../../delivery/own-fault.ts'
 import { GatewayFailedError, NoGatewayError, NotificationRefusedError } from '../../gateways/port.ts'
 import { NoWalletError, WalletFailedError } from '../../wallets/port.ts'
@@ -183,14 +184,6 @@ export function problemOf(error: unknown): Problem {
     return new Problem('upstream-failed', error.message)
   if (error instanceof NotificationRefusedError) return new Problem('malformed-request', error.message)
   if (error instanceof ConflictError) return new Problem('conflict', error.message)
-  if (isDatabaseUnavailable(error)) {
-    return new Problem(
-      'unavailable',
-      'The database cannot be reached.',
-      { headers: { 'Retry-After': '5' } },
-      { cause: error },
-    )
-  }
   if (isOutdatedStatement(error)) {
     return new Problem(
       'unavailable',
@@ -220,6 +213,15 @@ export function problemOf(error: unknown): Problem {
       'unavailable',
       'The service cannot send requests at the moment.',
       { headers: { 'Retry-After': '1' } },
+      { cause: error },
+    )
+  }
+  // After its special cases above.
+  if (isInfrastructureFailure(error)) {
+    return new Problem(
+      'unavailable',
+      'The database cannot be reached.',
+      { headers: { 'Retry-After': '5' } },
       { cause: error },
     )
   }
@@ -255,16 +257,6 @@ function byteLength(value: object): number {
   return Buffer.byteLength(JSON.stringify(value))
 }
 
-const UNREACHABLE = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENOTFOUND',
-  'ENOENT',
-])
-
 /** serialization_failure, deadlock_detected, lock_not_available: one of two transactions was rolled back. */
 const LOCK_CONFLICT = ['40001', '40P01', '55P03']
 /** query_canceled: a statement ran into its timeout. */
@@ -273,23 +265,6 @@ const TOO_SLOW = ['57014']
 function hasCode(error: unknown, codes: readonly string[]): boolean {
   for (let cause = error; Error.isError(cause); cause = cause.cause) {
     if ('code' in cause && codes.includes(String(cause.code))) return true
-  }
-  return false
-}
-
-/** Connection failures, and PostgreSQL's classes 08, 53 (resources), 57P (shutdown, start) and 25P03 (idle). */
-function isDatabaseUnavailable(error: unknown): boolean {
-  for (let cause = error; Error.isError(cause); cause = cause.cause) {
-    const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
-    if (UNREACHABLE.has(code) || /^(08|53|57P|25P03)/.test(code)) return true
-    if (
-      /Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
-        cause.message,
-      )
-    ) {
-      return true
-    }
-    if (cause instanceof AggregateError && cause.errors.some(isDatabaseUnavailable)) return true
   }
   return false
 }

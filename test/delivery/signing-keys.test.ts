@@ -1,5 +1,10 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createLocalJWKSet, jwtVerify } from 'jose'
+import { SigningKey } from '../../db/entities/index.ts'
 import { openOrm } from '../../db/orm.ts'
 import { signingKeyCache } from '../../delivery/key-cache.ts'
 import { signWebhook } from '../../delivery/signature.ts'
@@ -141,5 +146,34 @@ describe('the rotation of signing keys', () => {
     )
     const keys = createLocalJWKSet({ keys: await published(now) })
     await expect(jwtVerify(jwt, keys, { currentDate: new Date(now) })).resolves.toBeDefined()
+  })
+})
+
+describe('`npm run keys:rotate` on a machine whose clock is wrong', () => {
+  const masterKey = randomBytes(32).toString('base64')
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ worker: false, settings: { MASTER_KEY: masterKey } })
+  })
+  afterAll(() => service.stop())
+
+  test('has the new key sign 70 minutes later by the clock of the database', async () => {
+    const before = Date.now()
+    await promisify(execFile)(process.execPath, ['cli/rotate-keys.ts'], {
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+      env: {
+        ...process.env,
+        DATABASE_URL: service.databaseUrl,
+        MASTER_KEY: masterKey,
+        NODE_OPTIONS: `--import=${new URL('../chaos/skewed-clock.ts', import.meta.url).href}`,
+        CLOCK_SKEW: String(3 * HOUR),
+      },
+    })
+    const [latest] = await service.database.orm.em
+      .fork()
+      .find(SigningKey, {}, { orderBy: { signsFrom: 'desc' } })
+    const signsFrom = latest?.signsFrom.getTime()
+    expect(signsFrom).toBeGreaterThanOrEqual(before + KEY_OVERLAP)
+    expect(signsFrom).toBeLessThanOrEqual(Date.now() + KEY_OVERLAP)
   })
 })

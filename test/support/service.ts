@@ -63,6 +63,8 @@ export interface ServiceOptions {
   readonly stripeHost?: StripeHost
   readonly temporalAddress?: string
   readonly applePay?: ApplePayConnection
+  /** The clock of the worker's machine. */
+  readonly workerNow?: () => number
 }
 
 /** Milliseconds: two test files and their services share the cores. */
@@ -97,7 +99,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     ...connections,
     poolSize: options.apiPoolSize ?? connections.poolSize,
   })
-  await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
+  await ensureSigningKey(database.orm.em.fork(), database.vault)
   const metrics = createMetrics()
   const address = options.temporalAddress ?? services.temporalAddress
   const temporal = options.apiWithoutTemporal === true ? null : { address }
@@ -133,6 +135,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       workflowBundle: { codePath: services.bundlePath },
       metrics,
       log: logger,
+      ...(options.workerNow === undefined ? {} : { now: options.workerNow }),
     })
   }
   let worker = options.worker === false ? null : startOne()

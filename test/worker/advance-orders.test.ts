@@ -1,4 +1,5 @@
 /** One function advances orders, whoever calls it: a fired timer, a command or the sweep. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createOrderAdvancer, type OrderAdvancer } from '../../activities/advance-order.ts'
 import { createQuarantine } from '../../activities/quarantine.ts'
@@ -144,9 +145,22 @@ describe('orders that are due', () => {
     expect((await order(skipping)).status).toBe('active')
     expect((await order(other)).status).toBe('pending')
     // If executions do not skip time, an instant ahead of real time is a wrong clock.
-    const { next } = await advancer({ skipsTime: false }).advance(input(other, { ahead: 2 * DAY }))
+    const ahead = input(other, { ahead: 2 * DAY })
+    const { next } = await advancer({ skipsTime: false }).advance(ahead)
     expect((await order(other)).status).toBe('pending')
-    expect(next).toBe(Date.parse(startTime))
+    expect(next).toBeGreaterThan(ahead.clock)
+  })
+
+  test.each([
+    ['slightly', 550],
+    ['by a minute', 60_000],
+  ])("a wait lasts until its deadline in real time, where Temporal's clock is ahead %s", async (_, lead) => {
+    const start = Date.now() + 4_000
+    const id = await place({ startTime: new Date(start).toISOString() })
+    await delay(start - 500 - Date.now())
+    const early = input(id, { ahead: lead })
+    const { next } = await advancer({ skipsTime: false }).advance(early)
+    expect(Number(next) - early.clock).toBeGreaterThanOrEqual(start - Date.now())
   })
 
   test('are not reminded of by a reminder whose time had passed when the order first saw it configured', async () => {

@@ -7,6 +7,7 @@ import type { Resolve } from '../../delivery/names.ts'
 import { createSender, type Sender } from '../../delivery/sender.ts'
 import { startDispatcher } from '../../worker/dispatcher.ts'
 import { afterStatement } from '../support/after-statement.ts'
+import { AGREED } from '../support/agreed-clock.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { type Received, type Receiver, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -151,6 +152,7 @@ describe('the dispatcher', () => {
     const made: Attempt[] = []
     const lines: string[] = []
     const dispatcher = startDispatcher({
+      clock: AGREED,
       em,
       attempts,
       log: createLog('error', { write: (line) => void lines.push(line) }),
@@ -186,6 +188,7 @@ describe('the dispatcher', () => {
     }
     let isLost = false
     const dispatcher = startDispatcher({
+      clock: AGREED,
       em: () =>
         afterStatement(orm.em.fork(), 'record-outcomes', async () => {
           if (!isLost) return
@@ -249,6 +252,7 @@ describe('the dispatcher', () => {
     const signingKey = signingKeyCache(() => orm.em.fork(), vault, now)
     const before = receiver.received.length
     const dispatcher = startDispatcher({
+      clock: AGREED,
       em: () =>
         afterStatement(orm.em.fork(), 'record-outcomes', async () => {
           isRecorded?.resolve()

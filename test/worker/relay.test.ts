@@ -10,6 +10,7 @@ import { startRelay } from '../../worker/relay.ts'
 import { rememberedAttributes } from '../../worker/search-attributes.ts'
 import { ensureSearchAttributes } from '../../worker/temporal.ts'
 import { type WorkflowName, workflowId } from '../../workflows/contract.ts'
+import { AGREED } from '../support/agreed-clock.ts'
 import { forward } from '../support/forward.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { testServices } from '../support/services.ts'
@@ -77,6 +78,7 @@ describe('the relay', () => {
       client,
       taskQueue: service.taskQueue,
       searchAttributes,
+      clock: AGREED,
       log: pino({ level: 'info' }, { write: (line) => void said.push(line) }),
       ...(poll === undefined ? {} : { poll }),
     })
