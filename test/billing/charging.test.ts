@@ -377,6 +377,23 @@ describe('a first payment that is declined and made later', () => {
     const order = new ChargedOrder(agreed, ['declined']).live(START + 2 * DAY)
     expect(order.order).toMatchObject({ inTrial: true, periodEnd: START + 5 * DAY })
   })
+
+  test('moves one that was given since by what had not passed of the delay by then', () => {
+    const order = new ChargedOrder(terms({ trial }), ['declined']).live(START + 12 * HOUR)
+    order.command({
+      at: START + 18 * HOUR,
+      act: (before, now) =>
+        changeTerms(before, now, {
+          ...before.terms,
+          trial: { endTime: START + 4 * DAY },
+          trialGivenTime: now,
+        }),
+    })
+    expect(order.live(START + 2 * DAY).order).toMatchObject({
+      activationTime: START + DAY,
+      periodEnd: START + 4 * DAY + 6 * HOUR,
+    })
+  })
 })
 
 describe('an order whose start is moved ahead after its first charge was due', () => {
