@@ -935,6 +935,21 @@ describe('a discounted order whose items change', () => {
     expect(subtotal(creditAtEnd(moved))).toBe('-10')
   })
 
+  test('that an earlier release changed is credited as before: of a change it kept only when that was', () => {
+    const changed = changedTo(placed([]), '20')
+    const billed = (changed.changedPeriod?.billed ?? []).map((one) => ({
+      ...one,
+      lines: one.lines.map(({ unused: _, ...kept }) => kept),
+    }))
+    const old = { ...changed, changedPeriod: { number: 1, billed, used: [], usedTime: 0 } }
+    const moved = moveRenewal(old, MIDDLE, at('2027-05-16'))?.order
+    if (moved === undefined) throw new Error('the boundary moves')
+    // A third of the rest has passed, by its end of then and by that of now.
+    expect(subtotal(creditAtEnd(old, at('2027-04-21')))).toBe('-6.67')
+    expect(subtotal(creditAtEnd(moved, at('2027-04-26')))).toBe('-6.67')
+    expect(subtotal(creditAtEnd(changed, at('2027-04-21')))).toBe('-6.67')
+  })
+
   const fixed = (amount: string, restrictions: RedeemedCoupon['restrictions'] = []): RedeemedCoupon => ({
     ...coupon({ type: 'fixed', amount, currency: 'EUR' }),
     restrictions,
