@@ -53,7 +53,7 @@ export function awaitedCharges(order: Order): AwaitedCharge[] {
 
 /** True if what is due at `at` has to wait for the result of the charge. */
 export function waitsFor(
-  { status }: Order,
+  { status, invoices, notBefore }: Order,
   { invoice, since }: AwaitedCharge,
   at: number,
   about: number | null,
@@ -62,8 +62,14 @@ export function waitsFor(
   const isFirst = status === 'pending' && invoice.declinedTime === null
   if (at < since || (at === since && !isFirst)) return false
   if (status === 'pending' || about === invoice.sequence) return true
-  const endsOrder = status === 'active' || status === 'paused'
-  return endsOrder && invoice.delinquencyTime !== null && at >= invoice.delinquencyTime
+  if (status !== 'active' && status !== 'paused') return false
+  return invoices.some((one) => {
+    if (one.delinquencyTime === null || !isOpen(one)) return false
+    const end = Math.max(one.delinquencyTime, notBefore)
+    // Another invoice's delinquency would abandon what the charge, which counts as on time for an hour, has paid by then.
+    const waits = one.sequence === invoice.sequence || (end > since && end - since <= LATENESS)
+    return waits && at >= end
+  })
 }
 
 /** Returns the retry after `after`, or at `after` by an instrument not declined for it; null: none is automatic. */

@@ -101,7 +101,7 @@ function billChange(change: Change, before: Order, added: Order['queue']): void 
   }
   const part = changedPart(before, at, order.terms)
   const invoice = charge(change, part?.lines ?? [], added)
-  if (part !== null) set(change, { changedPeriod: withBilling(before, { lines: part.billed, invoice }) })
+  if (part !== null) set(change, { changedPeriod: withBilling(before, at, { lines: part.billed, invoice }) })
 }
 
 /** Returns the invoice on which a debit for the rest of the period is charged; null: it is a credit, or not owed now, and queued. */
@@ -139,6 +139,8 @@ function beginPeriodNow(change: Change): void {
   }
   const number = (order.rebillNumber ?? 0) + 1
   set(change, { inTrial: false, rebillNumber: number, periodStart: at, ...anchorFrom(interval, at, number) })
+  // A price that was given up ahead was that of the period which does not come any more.
+  set(change, { invoicedThrough: number - 1 })
   set(change, {
     periodEnd: endOfPeriod(change.order, number),
     remindersFrom: at,

@@ -93,6 +93,8 @@ export interface OrderTerms {
   readonly abandonTime: number | null
   readonly items: readonly PricedItem[]
   readonly trial: TrialTerms | null
+  /** When the trial was last changed; null or left out: never since the creation. */
+  readonly trialGivenTime?: number | null
   /** null: nothing recurs (one-time sales, or a trial alone). */
   readonly interval: RecurringInterval | null
   readonly invoiceTimeShift: InvoiceTimeShift | null
@@ -207,12 +209,13 @@ export function shifted(instant: number, { chronology, duration, unit }: TimeShi
   return parsed === null ? instant : reach(instant, parsed, chronology === 'before' ? -1 : 1)
 }
 
-/** A fixed end moves with a late activation. Returns null if the trial never ends. */
+/** A fixed end moves by the delay of the activation, but for what had passed when it was given. Returns null if the trial never ends. */
 export function trialEnd(terms: OrderTerms, activation: number): number | null {
   const { trial } = terms
   if (trial === null) return null
   if ('period' in trial) return reach(activation, periodDuration(trial.period))
-  return orNever(trial.endTime + Math.max(0, activation - Math.max(terms.startTime, terms.createdTime)))
+  const planned = Math.max(terms.startTime, terms.trialGivenTime ?? terms.createdTime)
+  return orNever(trial.endTime + Math.max(0, activation - planned))
 }
 
 function orderTrial({ enabled, endTime }: { enabled: boolean; endTime: number | null }): TrialTerms | null {

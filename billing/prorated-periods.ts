@@ -15,6 +15,8 @@ import {
   isCredit,
   type PeriodChange,
   partLines,
+  type UnusedSince,
+  unusedRatio,
   usedTime,
 } from './proration.ts'
 import { lineTaxes, taxed, taxesAt } from './taxes.ts'
@@ -28,6 +30,8 @@ export interface ChangedPeriod {
   readonly used: readonly InvoiceLine[]
   /** How much of the period these are for, in milliseconds. */
   readonly usedTime: number
+  /** What was unused of the period at its last change; earlier releases kept none. */
+  readonly since?: UnusedSince
 }
 
 interface BilledSince {
@@ -70,9 +74,11 @@ export function unusedPart(order: ServedOrder, at: number): InvoiceLine[] {
   return period === null || billed === null ? [] : creditLines(billed, period, order.terms.currency)
 }
 
-export function withBilling(order: ServedOrder, billed: BilledSince): ChangedPeriod {
+/** Adds how the period is billed from an instant on. */
+export function withBilling(order: ServedOrder, at: number, billed: BilledSince): ChangedPeriod {
   const known = changesOf(order)
-  return { ...known, billed: [...known.billed, billed] }
+  const period = dividedPeriod(order, at)
+  return { ...known, billed: [...known.billed, billed], ...(period === null ? {} : unusedSince(period)) }
 }
 
 /** Adds what the time through an instant costs at the current prices. */
@@ -87,7 +93,11 @@ export function withUsedTime(order: ServedOrder, at: number): ChangedPeriod {
     { from: known.usedTime, to },
     order.terms.currency,
   )
-  return { ...known, used: [...known.used, ...lines], usedTime: to }
+  return { ...known, used: [...known.used, ...lines], usedTime: to, ...unusedSince(period) }
+}
+
+function unusedSince(period: DividedPeriod): Required<Pick<ChangedPeriod, 'since'>> {
+  return { since: { from: usedTime(period), ...unusedRatio(period) } }
 }
 
 /** Returns the lines of a period billed at its end, each time at its own prices; `through` null: to its end. */
@@ -126,9 +136,15 @@ function changesOf({ changedPeriod, rebillNumber }: ServedOrder): ChangedPeriod 
 function billedLines(order: ServedOrder): readonly BilledLine[] | null {
   const invoice = billedInvoice(order)
   if (invoice === null || isBilledAtEnd(order)) return null
+  const own = invoice.lines.filter((line) => isOfPeriod(order, line))
   const last = changesOf(order).billed.findLast((one) => isBilling(order, one.invoice))
-  if (last !== undefined) return last.lines
-  return billedWhole(invoice.lines.filter((line) => isOfPeriod(order, line)))
+  if (last === undefined) return billedWhole(own)
+  // What stays is billed as its invoice has it now: that may have lost a discount for payment by a time since the change.
+  return last.lines.flatMap((one) => {
+    const isOwn = one.from === 0 && one.unused === undefined
+    const same = isOwn ? own.findIndex((line) => isSameBeforeDiscount(line, one.line)) : -1
+    return same < 0 ? [one] : billedWhole(own.splice(same, 1))
+  })
 }
 
 function isBilling({ invoices }: ServedOrder, sequence: number | null): boolean {
@@ -219,7 +235,8 @@ function dividedPeriod(order: ServedOrder, at: number): DividedPeriod | null {
   const now = pause?.effectiveTime ?? at
   const end = pause?.timeRemaining == null ? periodEnd : now + pause.timeRemaining
   const lost = paused !== null && paused.period === rebillNumber ? paused.time : 0
-  return { start: periodStart + lost, end, at: now }
+  const { since } = changesOf(order)
+  return { start: periodStart + lost, end, at: now, ...(since === undefined ? {} : { since }) }
 }
 
 /** Returns the invoice of the current period; null if its amount was waived or refunded. */

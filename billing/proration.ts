@@ -10,14 +10,58 @@ export interface DividedPeriod {
   readonly start: number
   readonly end: number
   readonly at: number
+  /** What was unused at its last change: that is divided evenly since, wherever its end is now. Absent: all, at its start. */
+  readonly since?: UnusedSince
 }
 
-/** Returns the share of the rest, by the second, rounded half-up. A second that has begun is not used yet. */
-export function unusedShare(amount: string, { start, end, at }: DividedPeriod, currency: string): string {
-  if (end <= start) return '0'
-  const seconds = Math.max(1, Math.round((end - start) / 1000))
-  const used = Math.min(seconds, Math.max(0, Math.floor((at - start) / 1000)))
-  return lineAmount(new Money(amount).times(seconds - used).div(seconds), currency)
+/** An exact share of what a period costs, reduced: whole numbers. */
+export interface Ratio {
+  readonly unused: string
+  readonly of: string
+}
+
+export interface UnusedSince extends Ratio {
+  /** How much of the period had been used, in milliseconds. */
+  readonly from: number
+}
+
+/**
+ * Returns the share of the rest, by the second, rounded half-up. A second that has begun is not used yet. `whole`: what was
+ * unused of the period when the amount was billed.
+ */
+export function unusedShare(
+  amount: string,
+  period: DividedPeriod,
+  currency: string,
+  whole: Ratio = ALL,
+): string {
+  const rest = unusedRatio(period)
+  if (whole.unused === '0') return '0'
+  const { unused, of } = reduced(
+    BigInt(rest.unused) * BigInt(whole.of),
+    BigInt(rest.of) * BigInt(whole.unused),
+  )
+  return lineAmount(new Money(amount).times(unused).div(of), currency)
+}
+
+const ALL: Ratio = { unused: '1', of: '1' }
+
+/** Returns how much of a period is unused. */
+export function unusedRatio({ start, end, at, since }: DividedPeriod): Ratio {
+  const from = start + (since?.from ?? 0)
+  if (end <= from) return { unused: '0', of: '1' }
+  const seconds = Math.max(1, Math.round((end - from) / 1000))
+  const used = Math.min(seconds, Math.max(0, Math.floor((at - from) / 1000)))
+  return reduced(
+    BigInt(seconds - used) * BigInt(since?.unused ?? 1),
+    BigInt(seconds) * BigInt(since?.of ?? 1),
+  )
+}
+
+function reduced(unused: bigint, of: bigint): Ratio {
+  let [divisor, rest] = [of, unused]
+  while (rest !== 0n) [divisor, rest] = [rest, divisor % rest]
+  return { unused: String(unused / divisor), of: String(of / divisor) }
 }
 
 /** What was billed of a line: for the whole period, or for its rest after a change. */
@@ -29,6 +73,8 @@ export interface BilledLine {
   readonly taxes: readonly LineTax[]
   /** How much of the period had been used, in milliseconds. */
   readonly from: number
+  /** What was unused of the period then; absent: all, or it was billed by an earlier release, which kept `from` alone. */
+  readonly unused?: Ratio
 }
 
 export function billedWhole(lines: readonly InvoiceLine[]): BilledLine[] {
@@ -60,7 +106,13 @@ export function changedBilling(
   const [kept, ended] = [[] as BilledLine[], [] as BilledLine[]]
   for (const one of before) (isKept(one) ? kept : ended).push(one)
   const from = usedTime(period)
-  const begun = fresh.map((line) => ({ line, from, ...rest(period, currency, netAmount(line), line.taxes) }))
+  const unused = unusedRatio(period)
+  const begun = fresh.map((line) => ({
+    line,
+    from,
+    unused,
+    ...rest(period, currency, netAmount(line), line.taxes),
+  }))
   const lines = [
     ...creditLines(ended, period, currency),
     ...begun.flatMap(({ line, ...share }) =>
@@ -76,8 +128,10 @@ export function creditLines(
   period: DividedPeriod,
   currency: string,
 ): InvoiceLine[] {
-  return billed.flatMap(({ line, billed: amount, taxes, from }) => {
-    const share = rest({ ...period, start: period.start + from }, currency, amount, taxes)
+  return billed.flatMap(({ line, billed: amount, taxes, from, unused }) => {
+    const { start, end, at } = period
+    const of = unused === undefined && from > 0 ? { start: start + from, end, at } : period
+    const share = rest(of, currency, amount, taxes, unused)
     return shareLine(line, share, { kind: 'credit', word: 'Unused', from: period.at, to: period.end })
   })
 }
@@ -85,14 +139,15 @@ export function creditLines(
 /** Returns lines for a part of a period that is not billed yet, between two times of use. Parts sum to the whole. */
 export function partLines(
   lines: readonly InvoiceLine[],
-  { start, end }: Pick<DividedPeriod, 'start' | 'end'>,
+  period: Pick<DividedPeriod, 'start' | 'end' | 'since'>,
   part: { readonly from: number; readonly to: number },
   currency: string,
 ): InvoiceLine[] {
+  const { start, end } = period
   const [from, to] = [start + part.from, Math.min(start + part.to, end)]
   const word = to < end ? 'Used' : 'Remaining'
   return lines.flatMap((line) => {
-    const shareAt = (at: number) => unusedShare(line.amount, { start, end, at }, currency)
+    const shareAt = (at: number) => unusedShare(line.amount, { ...period, at }, currency)
     const share = new Money(shareAt(from)).minus(shareAt(to)).toFixed()
     return shareLine(line, { billed: share }, { kind: 'debit', word, from, to, type: line.type })
   })
@@ -104,8 +159,9 @@ function rest(
   currency: string,
   amount: string,
   taxes: readonly LineTax[] = [],
+  whole: Ratio = ALL,
 ): Pick<BilledLine, 'billed' | 'taxes'> {
-  const shareOf = (whole: string) => unusedShare(whole, period, currency)
+  const shareOf = (billed: string) => unusedShare(billed, period, currency, whole)
   return { billed: shareOf(amount), taxes: taxes.map((tax) => ({ ...tax, amount: shareOf(tax.amount) })) }
 }
 

@@ -149,6 +149,7 @@ export function orderTerms(
     abandonTime: milliseconds(row.abandonTime),
     items: row.items.map(termsItem),
     ...agreed,
+    trialGivenTime: milliseconds(row.trialGivenTime),
     delinquencyPeriod: parseDuration(row.delinquencyPeriod ?? ''),
     shipping: row.shipping?.amount ?? null,
     coupons: redeemed,

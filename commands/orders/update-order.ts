@@ -149,6 +149,7 @@ export async function updateSubscription(
     poNumber,
     customFields: customFields.values,
   } satisfies Changes
+  if (!unchanged(row, values, ['trial'])) row.trialGivenTime = new Date(instant)
   Object.assign(row, changes)
   if (areCouponsNew) await redeemCoupons(unit, record, coupons)
   if (areNotesNew) annotateDrafts(unit, record, instant)

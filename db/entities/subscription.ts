@@ -132,6 +132,8 @@ const SubscriptionSchema = defineEntity({
     voidTime: instant().nullable(),
     /** In place of the plans' trial. */
     trial: json<{ enabled: boolean; endTime: string | null }>().nullable(),
+    /** When the trial was last changed; null: never since its creation. */
+    trialGivenTime: instant().nullable(),
     isTrialOnly: p.boolean().default(false),
     recurringInterval: json<OrderInterval>().nullable(),
     invoiceTimeShift: json<InvoiceTimeShift>().nullable(),

@@ -51,6 +51,7 @@ import { Migration20261123153000_withdrawals_of_credit } from './Migration202611
 import { Migration20261123160000_revenue_of_daily_orders } from './Migration20261123160000_revenue_of_daily_orders.ts'
 import { Migration20261123161000_declined_amounts } from './Migration20261123161000_declined_amounts.ts'
 import { Migration20261123170000_resends_under_way } from './Migration20261123170000_resends_under_way.ts'
+import { Migration20261123172000_given_trials } from './Migration20261123172000_given_trials.ts'
 
 export const migrations = [
   { name: 'Migration20261122120000_baseline', class: Migration20261122120000_baseline },
@@ -179,4 +180,5 @@ export const migrations = [
   },
   { name: 'Migration20261123161000_declined_amounts', class: Migration20261123161000_declined_amounts },
   { name: 'Migration20261123170000_resends_under_way', class: Migration20261123170000_resends_under_way },
+  { name: 'Migration20261123172000_given_trials', class: Migration20261123172000_given_trials },
 ]

@@ -136,6 +136,29 @@ describe('advancing stops at a charge', () => {
     })
   })
 
+  test('with the delinquency of another invoice too, if that comes within the hour in which the charge is on time', () => {
+    const boundary = at('2027-03-31')
+    const delinquent = { delinquencyPeriod: parseDuration('P30DT23H30M') }
+    const declined: Answer[] = ['approved', 'declined', 'declined', 'declined', 'declined']
+    const lives = [0, 45 * MINUTE].map((late) => {
+      const order = charged(delinquent, declined).live(boundary - 1)
+      expect(order.invoice(2)).toMatchObject({ delinquencyTime: boundary + 30 * MINUTE })
+      return order.advanceTo(boundary + late).live(boundary + HOUR).order
+    })
+    const expected = {
+      status: 'canceled',
+      canceledBy: 'rebilly-side',
+      canceledTime: boundary + 30 * MINUTE,
+      invoices: [{}, { status: 'abandoned' }, { status: 'paid', paidTime: boundary }],
+    }
+    expect(lives).toMatchObject([expected, expected])
+    const before = charged(delinquent, [...declined, 'declined']).live(boundary - 1)
+    expect(before.advanceTo(boundary + 45 * MINUTE).order).toMatchObject({
+      status: 'canceled',
+      invoices: [{}, {}, { status: 'abandoned', attempts: 1 }],
+    })
+  })
+
   test('only until its first answer: with an unknown one, other deadlines go on', () => {
     const agreed = { abandonTime: START + HOUR }
     const order = charged(agreed, ['unknown', 'unknown', 'unknown', 'unknown']).live(START + 65 * MINUTE)
@@ -353,6 +376,23 @@ describe('a first payment that is declined and made later', () => {
     const agreed = terms({ trial }, { trial: { endTime: START + 4 * DAY } })
     const order = new ChargedOrder(agreed, ['declined']).live(START + 2 * DAY)
     expect(order.order).toMatchObject({ inTrial: true, periodEnd: START + 5 * DAY })
+  })
+
+  test('moves one that was given since by what had not passed of the delay by then', () => {
+    const order = new ChargedOrder(terms({ trial }), ['declined']).live(START + 12 * HOUR)
+    order.command({
+      at: START + 18 * HOUR,
+      act: (before, now) =>
+        changeTerms(before, now, {
+          ...before.terms,
+          trial: { endTime: START + 4 * DAY },
+          trialGivenTime: now,
+        }),
+    })
+    expect(order.live(START + 2 * DAY).order).toMatchObject({
+      activationTime: START + DAY,
+      periodEnd: START + 4 * DAY + 6 * HOUR,
+    })
   })
 })
 
@@ -1195,10 +1235,6 @@ describe('for any terms, commands, answers and outages', () => {
           delayed.command(command)
         }
         onTime.live(END)
-        // The delinquency of one invoice does not wait for the charge of another.
-        const { canceledBy, canceledTime } = onTime.order
-        const ended = canceledBy === 'rebilly-side' ? (canceledTime ?? END) : END
-        fc.pre(!onTime.charges.some(({ now }) => now < ended && now > ended - HOUR))
         delayed.live(END - DAY, () => late.next().value ?? 0).live(END)
         expect(recordOf(delayed.order)).toEqual(recordOf(onTime.order))
       }),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { RedeemedCoupon } from '../../billing/coupons.ts'
 import { netAmount } from '../../billing/discounts.ts'
+import { abandonInvoice } from '../../billing/invoice-commands.ts'
 import { addedSales, type InvoiceLine } from '../../billing/invoices.ts'
 import { changeItems, type ItemsChange } from '../../billing/item-changes.ts'
 import { Money, sumOf } from '../../billing/money.ts'
@@ -730,6 +731,61 @@ describe('an order whose items change', () => {
     expect(later.invoices.slice(1).map(({ amount }) => amount)).toEqual(['15', '20'])
   })
 
+  /** What a period costs in all whose items get the prices, or whose boundary moves; `later` seconds after one another. */
+  const costOf = (
+    billing: Partial<OrderTerms>,
+    steps: readonly { price?: string; moves?: number; later: number }[],
+  ) => {
+    const items = (amount: string) => [price(amount), { ...price('10'), id: 'kept' }]
+    let order = begun('30', at('2027-04-01') + 1, { ...billing, items: items('30') })
+    let now = at('2027-04-01')
+    for (const { price: amount, moves, later } of steps) {
+      now = Math.min(now + later * SECOND, (order.periodEnd ?? now) - SECOND)
+      if (amount !== undefined) {
+        const agreed = { ...order.terms, items: items(amount) }
+        order = changeItems(order, now, { terms: agreed, prorated: true, renewalPolicy: 'retain' }).order
+      } else {
+        const end = Math.max(now + SECOND, (order.periodEnd ?? now) + (moves ?? 0) * SECOND)
+        order = moveRenewal(order, now, end)?.order ?? order
+      }
+    }
+    const ended = advanceThrough(order, order.periodEnd ?? now).order
+    const next = ended.invoices.flatMap(({ periodNumber, lines }) => (periodNumber === 2 ? lines : []))
+    const ofNext = subtotal(next.filter(({ isQueued }) => isQueued !== true))
+    const billed = sumOf([...ended.invoices.map(({ amount }) => amount), subtotal(ended.queue)])
+    return new Money(billed).minus(ofNext).toFixed()
+  }
+  const DAY = 86_400
+
+  test.each([
+    ['as it begins', {}],
+    ['at its end', POSTPAID],
+  ])('billed %s, there and back costs nothing where the boundary was moved between', (_, billing) => {
+    const moved = [
+      { price: '60', later: 15 * DAY },
+      { moves: 30 * DAY, later: 0 },
+      { price: '30', later: 0 },
+    ]
+    expect(costOf(billing, moved)).toBe('40')
+  })
+
+  test('in advance and in arrears charges the period alike, however its prices change and its boundary moves', () => {
+    const later = fc.integer({ min: 0, max: 20 * DAY })
+    const step = fc.oneof(
+      fc.record({ price: fc.integer({ min: 0, max: 10_000 }).map((cents) => String(cents / 100)), later }),
+      fc.record({ moves: fc.integer({ min: -20 * DAY, max: 40 * DAY }), later }),
+    )
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 6 }), (steps) => {
+        const [early, late] = [costOf({}, steps), costOf(POSTPAID, steps)]
+        // Each change rounds shares to the cent.
+        const apart = new Money(early).minus(late).abs()
+        expect(apart.lessThanOrEqualTo(0.02 * steps.length)).toBe(true)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
   test('billed at its end, a period that a reset or a cancellation ends is billed for its time', () => {
     const order = begun('10', MIDDLE, POSTPAID)
     const reset = to(order, '20', { renewalPolicy: 'reset' }).order
@@ -739,6 +795,24 @@ describe('an order whose items change', () => {
     expect(ended).toMatchObject({ status: 'churned', queue: [] })
     expect(ended.invoices.slice(1)).toMatchObject([{ amount: '5', periodNumber: 1 }])
   })
+
+  test.each(['voided', 'abandoned'])(
+    'a reset to billing at its end bills the period that it begins, though one issued ahead was %s',
+    (ended) => {
+      const early = begun('30', at('2027-04-27'), { invoiceTimeShift: issuedEarly(5) })
+      expect(early.invoices[1]).toMatchObject({ periodNumber: 2, status: 'unpaid' })
+      const end = ended === 'voided' ? voidInvoice : abandonInvoice
+      const givenUp = end(early, at('2027-04-27'), 2).order
+      const reset = changeItems(givenUp, at('2027-04-28'), {
+        terms: { ...givenUp.terms, ...POSTPAID, items: [price('60')] },
+        prorated: false,
+        renewalPolicy: 'reset',
+      }).order
+      expect(reset).toMatchObject({ rebillNumber: 2, periodEnd: at('2027-05-28') })
+      const later = advanceThrough(reset, at('2027-05-28')).order
+      expect(later.invoices.slice(2)).toMatchObject([{ periodNumber: 2, amount: '60' }])
+    },
+  )
 
   test('reactivated after that, uses the memo of the credit', () => {
     const churned = cancelOrder(begun('10'), MIDDLE, CANCELLATION)
@@ -861,6 +935,21 @@ describe('a discounted order whose items change', () => {
     expect(subtotal(creditAtEnd(moved))).toBe('-10')
   })
 
+  test('that an earlier release changed is credited as before: of a change it kept only when that was', () => {
+    const changed = changedTo(placed([]), '20')
+    const billed = (changed.changedPeriod?.billed ?? []).map((one) => ({
+      ...one,
+      lines: one.lines.map(({ unused: _, ...kept }) => kept),
+    }))
+    const old = { ...changed, changedPeriod: { number: 1, billed, used: [], usedTime: 0 } }
+    const moved = moveRenewal(old, MIDDLE, at('2027-05-16'))?.order
+    if (moved === undefined) throw new Error('the boundary moves')
+    // A third of the rest has passed, by its end of then and by that of now.
+    expect(subtotal(creditAtEnd(old, at('2027-04-21')))).toBe('-6.67')
+    expect(subtotal(creditAtEnd(moved, at('2027-04-26')))).toBe('-6.67')
+    expect(subtotal(creditAtEnd(changed, at('2027-04-21')))).toBe('-6.67')
+  })
+
   const fixed = (amount: string, restrictions: RedeemedCoupon['restrictions'] = []): RedeemedCoupon => ({
     ...coupon({ type: 'fixed', amount, currency: 'EUR' }),
     restrictions,
@@ -926,6 +1015,26 @@ describe('a discounted order whose items change', () => {
     expect(interim(having(small, [item('A', '20', '15'), item('B', '50')]))).toEqual([
       ['Remaining time on B', '12.5'],
     ])
+  })
+
+  test('whose discount for payment by a time is lost after a change is credited what stays at its amount without it', () => {
+    const early = half([{ type: 'paid-by-time', time: '2027-04-10T00:00:00Z' }])
+    const unchanged = begun([item('A', '100')], [early], at('2027-04-06'))
+    const changed = having(unchanged, [item('A', '100'), item('C', '0')], at('2027-04-06'))
+    const credits = [unchanged, changed].map((order) => {
+      const lost = advanceThrough(order, at('2027-04-12')).order
+      expect(lost.invoices[0]).toMatchObject({ amount: '100', discounts: [] })
+      return subtotal(creditAtEnd(payInvoice(lost, MIDDLE, 1).order))
+    })
+    expect(credits).toEqual(['-50', '-50'])
+  })
+
+  test('keeps the parts of a discount that a change has divided anew as the period begins', () => {
+    const first = at('2027-04-01')
+    const order = begun([item('A', '20')], [fixed('4')], first)
+    const changed = having(order, [item('A', '20'), item('B', '20')], first)
+    expect(change(changed)).toBe('20')
+    expect(subtotal(creditAtEnd(changed, MIDDLE))).toBe('-18')
   })
 
   const cents = fc.integer({ min: 0, max: 5_000 }).map((amount) => (amount / 100).toString())

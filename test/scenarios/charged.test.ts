@@ -191,6 +191,25 @@ describe('orders that are charged, on a clock that skips', () => {
     expect((await story.ledger()).map(({ result }) => result)).toEqual(['declined', 'approved'])
   })
 
+  test('declined, then given an end of its trial: that moves only by what it is late from then on', async () => {
+    const story = await charged(TEST_CARDS.lacksFunds, {
+      trial: { price: 2, period: { unit: 'week', length: 1 } },
+    })
+    const pending = await declined(story)
+    const late = await story.skip(12 * HOUR)
+    const endTime = new Date(time(pending.startTime) + 20 * DAY).toISOString()
+    const trial = { enabled: true, endTime }
+    const path = `subscriptions/${story.id}`
+    expect((await merchant.api.put(path, { ...late, trial })).status).toBe(200)
+    expect(await story.skip(2 * HOUR)).toMatchObject({ status: 'pending', trial })
+    await giveCard(story, TEST_CARDS.approves)
+    const order = await active(story)
+    expect(order).toMatchObject({ inTrial: true, trial })
+    const delay = time(order.renewalTime) - time(endTime)
+    expect(delay).toBeGreaterThanOrEqual(2 * HOUR)
+    expect(delay).toBeLessThan(3 * HOUR)
+  })
+
   test('declined at every retry, then abandoned at the delinquency of its first invoice', async () => {
     const story = await charged(TEST_CARDS.declines, {}, { delinquencyPeriod: 'P6D' })
     expect(await story.skip(8 * DAY)).toMatchObject({
