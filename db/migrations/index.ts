@@ -50,6 +50,7 @@ import { Migration20261123140000_trials_that_end_their_order } from './Migration
 import { Migration20261123153000_withdrawals_of_credit } from './Migration20261123153000_withdrawals_of_credit.ts'
 import { Migration20261123160000_revenue_of_daily_orders } from './Migration20261123160000_revenue_of_daily_orders.ts'
 import { Migration20261123161000_declined_amounts } from './Migration20261123161000_declined_amounts.ts'
+import { Migration20261123171000_deactivated_defaults } from './Migration20261123171000_deactivated_defaults.ts'
 
 export const migrations = [
   { name: 'Migration20261122120000_baseline', class: Migration20261122120000_baseline },
@@ -177,4 +178,8 @@ export const migrations = [
     class: Migration20261123160000_revenue_of_daily_orders,
   },
   { name: 'Migration20261123161000_declined_amounts', class: Migration20261123161000_declined_amounts },
+  {
+    name: 'Migration20261123171000_deactivated_defaults',
+    class: Migration20261123171000_deactivated_defaults,
+  },
 ]
