@@ -101,6 +101,8 @@ export interface GatewayResult {
   readonly raw: string
   readonly id?: string | null
   readonly decline?: DeclineClass | null
+  /** True of a charge that is declined because it ended while it waited for its customer; `decline` is null then. */
+  readonly isAbandoned?: boolean
   /** Where the present customer approves a charge, which is `unknown` until then; null: it waits for nobody. */
   readonly approvalUrl?: string | null
   /** When an approved authorization ends by itself, in milliseconds; null: the gateway does not say. */
@@ -142,7 +144,7 @@ export interface Gateway {
   capture(capture: OfAuthorization): Promise<GatewayResult>
   /** Releases what an authorization holds. @throws NotSentError as `charge`. */
   void(release: OfAuthorization): Promise<GatewayResult>
-  /** Ends a charge that waits: it is declined, or approved if the customer was faster; null: never received. */
+  /** Ends a charge that waits: `isAbandoned`, or what it is if the customer was faster; null: never received. */
   abandon(charge: Charge, since: number): Promise<GatewayResult | null>
   /** @throws NotSentError as `charge`. */
   refund(refund: Refund): Promise<GatewayResult>

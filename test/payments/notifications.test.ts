@@ -261,6 +261,16 @@ describe('the notifications of a gateway account', () => {
     expect(await eventsOf('transaction-declined', String(made.id))).toHaveLength(1)
   })
 
+  test('tell that a charge was abandoned which nobody approved: it is so, as by an inquiry', async () => {
+    const made = await sale({}, TEST_CARDS.asksAlways)
+    expect(made).toMatchObject({ status: 'waiting-approval' })
+    const ended = { ...intentOf(made.requestId), status: 'canceled', next_action: null }
+    await tell(stripeEvent('payment_intent.canceled', { ...ended, cancellation_reason: 'abandoned' }))
+    expect(await read(`transactions/${made.id}`)).toMatchObject({ status: 'completed', result: 'abandoned' })
+    expect(await eventsOf('transaction-declined', String(made.id))).toHaveLength(1)
+    expect(await eventsOf('offsite-payment-completed', String(made.id))).toEqual([])
+  })
+
   test('that concern nothing of ours are ignored', async () => {
     const ours = intentOf((await sale()).requestId)
     const events = [

@@ -58,6 +58,8 @@ const DECLINES: Readonly<Record<string, string>> = {
 /** Cards whose bank asks a present customer. */
 const ASKING = ['4000002760003184', '4000003800000446']
 
+const CANCELABLE = ['requires_payment_method', 'requires_action', 'requires_capture']
+
 export async function startScriptedStripe(secretKey: string): Promise<ScriptedStripe> {
   const cards = new Map<string, string>()
   const customers = new Set<string>()
@@ -184,7 +186,7 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
       case 'POST /v1/payment_intents/*/cancel': {
         const intent = intents.find(({ id }) => path.endsWith(`/${id}/cancel`))
         if (intent === undefined) return missing('payment_intent')
-        if (intent.status !== 'requires_action' && intent.status !== 'requires_capture') return ended
+        if (!CANCELABLE.includes(String(intent.status))) return ended
         Object.assign(intent, {
           status: 'canceled',
           cancellation_reason: form.cancellation_reason,
