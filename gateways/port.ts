@@ -38,6 +38,8 @@ export interface AdoptedCard extends StoredCard {
   readonly fingerprint: string
 }
 
+export type CardExpiry = Pick<GatewayCard, 'expMonth' | 'expYear'>
+
 /** For the one who entered the card. */
 export interface CardRefusal {
   readonly refusal: string
@@ -132,6 +134,8 @@ export interface Gateway {
   ): Promise<StoredCard | CardRefusal>
   /** Idempotent. @throws GatewayFailedError if it has no result. */
   adopt(organizationId: string, paymentMethod: string): Promise<AdoptedCard | CardRefusal>
+  /** Tells the new expiry of a stored card; null: it is taken. Idempotent. @throws GatewayFailedError if it has no result. */
+  renew(organizationId: string, reference: string, expiry: CardExpiry): Promise<CardRefusal | null>
   /**
    * What the bank wants approved is `unknown` if the customer is present, else declined as `needs-action`. A gateway that
    * has waited for one response asks `isStillWanted` before it sends the charge elsewhere, or again.
@@ -158,6 +162,7 @@ export const GATEWAY_CALLS = [
   'takesCards',
   'store',
   'adopt',
+  'renew',
   'charge',
   'authorize',
   'capture',

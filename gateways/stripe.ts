@@ -204,6 +204,16 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
       })
     },
 
+    async renew(_, reference, { expMonth, expYear }) {
+      const renewed = await storing(async () => {
+        const card = { exp_month: expMonth, exp_year: expYear }
+        const { paymentMethod } = partsOf(reference)
+        await stripe.paymentMethods.update(paymentMethod, { card }, keyOf('renew', randomUUID()))
+        return {}
+      })
+      return 'refusal' in renewed ? renewed : null
+    },
+
     charge: (charge) => createIntent('charge', charge),
     authorize: (charge) => createIntent('authorize', charge),
 

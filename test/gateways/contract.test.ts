@@ -136,6 +136,13 @@ describe.each(Object.keys(ADAPTERS))('%s, behind the gateway port,', (name) => {
     expect(await adapter.gateway.adopt(ORGANIZATION, 'pm_none')).toEqual({ refusal: expect.any(String) })
   })
 
+  test('renew takes the new expiry of a card, however often, which is charged as before', async () => {
+    const reference = await store()
+    for (const expYear of [2091, 2091, 2092])
+      expect(await adapter.gateway.renew(ORGANIZATION, reference, { expMonth: 11, expYear })).toBeNull()
+    expect(await adapter.gateway.charge(chargeOf(reference))).toMatchObject({ result: 'approved' })
+  })
+
   test('charge moves the money once under a request id, and repeats its outcome', async () => {
     const charge = chargeOf(await store())
     const first = await adapter.gateway.charge(charge)
