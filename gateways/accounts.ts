@@ -282,6 +282,12 @@ export function dispatchByAccount(
       })
     },
 
+    async renew(organizationId, reference, expiry) {
+      const holder = await holderOf(organizationId, reference)
+      if (holder === null) throw new NoGatewayError('The gateway account of the card does not exist.')
+      return await holder.gateway.renew(organizationId, holder.reference, expiry)
+    },
+
     charge: (charge, isStillWanted) => sendByRoute('charge', charge, isStillWanted),
     authorize: (charge, isStillWanted) => sendByRoute('authorize', charge, isStillWanted),
 

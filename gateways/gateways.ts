@@ -108,6 +108,7 @@ function noGateway(): Gateway {
     takesCards: async () => false,
     store: refuse,
     adopt: refuse,
+    renew: refuse,
     charge: refuse,
     authorize: refuse,
     capture: refuse,

@@ -84,7 +84,13 @@ export async function lookUp(
   now: number,
 ): Promise<MovementOutcome | null> {
   const found = await gateway.find(movement, since)
-  return found ?? (now < since + gateway.idempotencyWindow ? null : NEVER_SENT)
+  if (found !== null) return outcomeOf(found)
+  return now < since + gateway.idempotencyWindow ? null : NEVER_SENT
+}
+
+/** Returns what a gateway tells of a movement, in whichever way, as it is recorded. */
+export function outcomeOf(told: GatewayResult): MovementOutcome {
+  return told.isAbandoned === true ? { ...told, result: 'abandoned' } : told
 }
 
 async function send(
@@ -94,7 +100,7 @@ async function send(
 ): Promise<MovementOutcome> {
   for (let attempt = 0; isFresh(); attempt += 1) {
     try {
-      return await move(gateway, pending)
+      return outcomeOf(await move(gateway, pending))
     } catch (error) {
       const wait = AT_ONCE[attempt]
       if (!(error instanceof NotSentError)) return NO_RESULT
@@ -122,7 +128,8 @@ async function move(gateway: Gateway, { movement, isStillWanted }: PendingMoveme
 
 async function find(gateway: Gateway, movement: Movement, since: number): Promise<MovementOutcome | null> {
   try {
-    return await gateway.find(movement, since)
+    const found = await gateway.find(movement, since)
+    return found === null ? null : outcomeOf(found)
   } catch {
     return NO_RESULT
   }
@@ -131,8 +138,7 @@ async function find(gateway: Gateway, movement: Movement, since: number): Promis
 async function abandon(gateway: Gateway, charge: Charge, since: number): Promise<MovementOutcome> {
   try {
     const ended = await gateway.abandon(charge, since)
-    if (ended === null) return NO_RESULT
-    return ended.result === 'declined' ? { ...ended, result: 'abandoned', decline: null } : ended
+    return ended === null ? NO_RESULT : outcomeOf(ended)
   } catch {
     return NO_RESULT
   }

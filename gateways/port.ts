@@ -38,6 +38,8 @@ export interface AdoptedCard extends StoredCard {
   readonly fingerprint: string
 }
 
+export type CardExpiry = Pick<GatewayCard, 'expMonth' | 'expYear'>
+
 /** For the one who entered the card. */
 export interface CardRefusal {
   readonly refusal: string
@@ -101,6 +103,8 @@ export interface GatewayResult {
   readonly raw: string
   readonly id?: string | null
   readonly decline?: DeclineClass | null
+  /** True of a charge that is declined because it ended while it waited for its customer; `decline` is null then. */
+  readonly isAbandoned?: boolean
   /** Where the present customer approves a charge, which is `unknown` until then; null: it waits for nobody. */
   readonly approvalUrl?: string | null
   /** When an approved authorization ends by itself, in milliseconds; null: the gateway does not say. */
@@ -130,6 +134,8 @@ export interface Gateway {
   ): Promise<StoredCard | CardRefusal>
   /** Idempotent. @throws GatewayFailedError if it has no result. */
   adopt(organizationId: string, paymentMethod: string): Promise<AdoptedCard | CardRefusal>
+  /** Tells the new expiry of a stored card; null: it is taken. Idempotent. @throws GatewayFailedError if it has no result. */
+  renew(organizationId: string, reference: string, expiry: CardExpiry): Promise<CardRefusal | null>
   /**
    * What the bank wants approved is `unknown` if the customer is present, else declined as `needs-action`. A gateway that
    * has waited for one response asks `isStillWanted` before it sends the charge elsewhere, or again.
@@ -142,7 +148,7 @@ export interface Gateway {
   capture(capture: OfAuthorization): Promise<GatewayResult>
   /** Releases what an authorization holds. @throws NotSentError as `charge`. */
   void(release: OfAuthorization): Promise<GatewayResult>
-  /** Ends a charge that waits: it is declined, or approved if the customer was faster; null: never received. */
+  /** Ends a charge that waits: `isAbandoned`, or what it is if the customer was faster; null: never received. */
   abandon(charge: Charge, since: number): Promise<GatewayResult | null>
   /** @throws NotSentError as `charge`. */
   refund(refund: Refund): Promise<GatewayResult>
@@ -156,6 +162,7 @@ export const GATEWAY_CALLS = [
   'takesCards',
   'store',
   'adopt',
+  'renew',
   'charge',
   'authorize',
   'capture',

@@ -204,6 +204,16 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
       })
     },
 
+    async renew(_, reference, { expMonth, expYear }) {
+      const renewed = await storing(async () => {
+        const card = { exp_month: expMonth, exp_year: expYear }
+        const { paymentMethod } = partsOf(reference)
+        await stripe.paymentMethods.update(paymentMethod, { card }, keyOf('renew', randomUUID()))
+        return {}
+      })
+      return 'refusal' in renewed ? renewed : null
+    },
+
     charge: (charge) => createIntent('charge', charge),
     authorize: (charge) => createIntent('authorize', charge),
 
@@ -416,7 +426,10 @@ export function resultOfIntent(intent: Stripe.PaymentIntent): GatewayResult {
     case 'requires_confirmation':
       return declined(reason, 'needs-action', id)
     case 'canceled':
-      return declined(reason, 'soft', id)
+      // Whoever canceled it: no bank was asked for the money.
+      return failure == null && intent.latest_charge == null
+        ? { ...declined(reason, null, id), isAbandoned: true }
+        : declined(reason, declineClassOf(reason, failure?.code), id)
     default:
       // Without a failure no bank has been asked yet.
       return status === 'requires_payment_method' && failure == null
@@ -459,7 +472,7 @@ export function resultOfRefund({ id, status, failure_reason: reason }: Stripe.Re
   return { result: 'approved', raw: rawOf(id, status ?? 'succeeded', null), id }
 }
 
-function declined(reason: string, decline: DeclineClass, id: string | null): GatewayResult {
+function declined(reason: string, decline: DeclineClass | null, id: string | null): GatewayResult {
   return { result: 'declined', raw: rawOf(id, 'declined', reason), id, decline }
 }
 

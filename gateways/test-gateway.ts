@@ -168,6 +168,9 @@ const NAME = 'TestGateway'
 /** Milliseconds. */
 const TIMEOUT = 10_000
 
+/** Why it declined a charge that ended while it waited for its customer. */
+const ABANDONED = 'abandoned'
+
 /** How long it holds money. Days. */
 const AUTHORIZED = 7
 
@@ -323,6 +326,9 @@ export function createTestGateway(
       return { reference, gatewayName: NAME, last4, brand, expMonth, expYear, fingerprint: paymentMethod }
     },
 
+    // It knows no date: its card that has expired is one of its numbers.
+    renew: async () => null,
+
     charge: (charge) => enter('charge', charge),
     authorize: (charge) => enter('authorize', charge),
     capture: (capture) => endAuthorization('capture', capture),
@@ -332,7 +338,7 @@ export function createTestGateway(
       return await ask(
         `update test_gateway.ledger
             set calls = calls + 1,
-                reason = case when result = 'waiting' then 'abandoned' else reason end,
+                reason = case when result = 'waiting' then '${ABANDONED}' else reason end,
                 result = case when result = 'waiting' then 'declined' else result end
           where organization_id = $1 and request_id = $2 returning ${RESULT}`,
         [organizationId, requestId],
@@ -446,12 +452,14 @@ function resultOf(
     const approvalUrl = `${baseUrl}/test-gateway/approvals/${approvalId}`
     return { result: 'unknown', raw: JSON.stringify({ result, reason }), id, approvalUrl }
   }
-  const decline = result === 'declined' ? (DECLINES[reason ?? ''] ?? 'soft') : null
+  const isAbandoned = reason === ABANDONED
+  const decline = result === 'declined' && !isAbandoned ? (DECLINES[reason ?? ''] ?? 'soft') : null
   return {
     result,
     raw: JSON.stringify({ result, reason }),
     id,
     decline,
+    isAbandoned,
     expiryTime: expiry?.getTime() ?? null,
   }
 }

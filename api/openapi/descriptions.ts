@@ -111,7 +111,8 @@ const OWN: Readonly<Record<string, string>> = {
     'Your server mails a link with the token to a customer who has forgotten the password. The service sends no mail.',
   GetPasswordToken: 'The response is 404 after the token has expired or a new password was set.',
   PostPaymentInstrument: 'The payment token is consumed.',
-  PatchPaymentInstrument: 'The number of a card cannot be changed: create another payment instrument.',
+  PatchPaymentInstrument:
+    'The number of a card cannot be changed: create another payment instrument. A new expiry is sent to the payment provider first: if that does not respond, the response is 502 and nothing changes.',
   PostPaymentInstrumentDeactivation:
     'A deactivated payment instrument is never charged again. The response is 409 if it is deactivated already.',
   PostTransaction:
@@ -217,7 +218,8 @@ const OWN: Readonly<Record<string, string>> = {
   StorefrontPutAccount:
     'Changes the e-mail address, names, address and default card of the customer. Grant it only to browsers that may redirect mail.',
   StorefrontPostPaymentInstrument: 'Adds a card of the customer. The payment token is consumed.',
-  StorefrontPatchPaymentInstrument: 'Customers change the expiry and the billing address of their own cards.',
+  StorefrontPatchPaymentInstrument:
+    'Customers change the expiry and the billing address of their own cards. A new expiry is sent to the payment provider first: if that does not respond, the response is 502 and nothing changes.',
   StorefrontPostPaymentInstrumentDeactivation:
     'A deactivated card is never charged again. The response is 409 if it is deactivated already.',
   StorefrontGetInvoiceCollection: 'Drafts are not shown.',

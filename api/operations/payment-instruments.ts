@@ -78,8 +78,8 @@ export async function patchPaymentInstrument(context: OperationContext): Promise
   return await patch<PaymentInstrumentRow, PaymentInstrumentPatch>(context, paymentInstruments, {
     changeable: ['expMonth', 'expYear', 'billingAddress', 'useAsBackup', 'customFields'],
     lock: lockPaymentInstrument,
-    update(unit, row, body) {
-      return updatePaymentInstrument(unit, row, {
+    update(unit, row, body, { cards }) {
+      return updatePaymentInstrument(unit, cards, row, {
         expMonth: body.expMonth,
         expYear: body.expYear,
         billingAddress: contactOf(body.billingAddress),

@@ -132,9 +132,9 @@ export async function patchStorefrontInstrument(context: OperationContext): Prom
       changeable: ['expMonth', 'expYear', 'billingAddress'],
       isReachable: isOf(customerOf(context)),
       lock: lockPaymentInstrument,
-      update(unit, row, { expMonth, expYear, billingAddress }) {
+      update(unit, row, { expMonth, expYear, billingAddress }, { cards }) {
         const { useAsBackup, customFields } = row
-        return updatePaymentInstrument(unit, row, {
+        return updatePaymentInstrument(unit, cards, row, {
           expMonth,
           expYear,
           billingAddress: contactOf(billingAddress),

@@ -146,8 +146,7 @@ export async function queryTransaction(context: OperationContext): Promise<Opera
     await unit.em.flush()
     const now = (await unit.em.findOne(TransactionRow, { organizationId, id }, { refresh: true })) ?? row
     const { amount, currency, status, result } = presentTransaction(now, baseUrl)
-    const reported = found?.result ?? result ?? 'unknown'
-    return { body: { transactionId: id, result: reported, status, amount, currency } }
+    return { body: { transactionId: id, result: result ?? 'unknown', status, amount, currency } }
   })
 
   async function ask(

@@ -94,6 +94,9 @@ export async function mergeCustomers(unit: UnitOfWork, duplicate: Customer, targ
     moved.set(table, await moveRows(unit, table, { from: duplicate.id, to: target.id }))
   await endAccessOf(unit, duplicate.id)
   target.defaultPaymentInstrumentId ??= duplicate.defaultPaymentInstrumentId ?? null
+  target.isDefaultDeactivated =
+    target.defaultPaymentInstrumentId === null &&
+    (target.isDefaultDeactivated || duplicate.isDefaultDeactivated)
   const known = new Set(target.tags.map(({ id }) => id))
   target.tags = [...target.tags, ...duplicate.tags.filter(({ id }) => !known.has(id))]
   raiseRevision(target, unit)

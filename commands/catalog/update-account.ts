@@ -25,6 +25,7 @@ export async function updateAccount(unit: UnitOfWork, row: Customer, given: Acco
   const { defaultPaymentInstrumentId } = given
   const isNew = defaultPaymentInstrumentId !== (row.defaultPaymentInstrumentId ?? null)
   row.defaultPaymentInstrumentId = defaultPaymentInstrumentId
+  if (isNew) row.isDefaultDeactivated = false
   if (!isNew || defaultPaymentInstrumentId === null) return
   await unit.em.flush()
   await chargeOpenInvoices(unit, row.id, defaultPaymentInstrumentId)

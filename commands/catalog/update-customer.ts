@@ -42,10 +42,13 @@ export async function updateCustomer(
 /** A new default instrument is charged for what the customer's orders, already locked, owe. */
 async function chargeByDefault(
   unit: UnitOfWork,
-  { id, defaultPaymentInstrumentId }: Customer,
+  customer: Customer,
   changed: readonly string[],
 ): Promise<void> {
-  if (defaultPaymentInstrumentId == null || !changed.includes('defaultPaymentInstrumentId')) return
+  const { id, defaultPaymentInstrumentId } = customer
+  if (!changed.includes('defaultPaymentInstrumentId')) return
+  customer.isDefaultDeactivated = false
+  if (defaultPaymentInstrumentId == null) return
   await unit.em.flush()
   await chargeOpenInvoices(unit, id, defaultPaymentInstrumentId)
 }

@@ -70,7 +70,8 @@ export async function readChargeTerms(
             instrument.id, instrument.gateway,
             instrument.gateway_reference, instrument.card_fingerprint, instrument.status, instrument.exp_month,
             instrument.exp_year, instrument.bin, instrument.billing_address,
-            instrument.id in (given."paymentInstrumentId", customer.default_payment_instrument_id) as is_preferred
+            instrument.id in (given."paymentInstrumentId", customer.default_payment_instrument_id) as is_preferred,
+            customer.is_default_deactivated
        from jsonb_to_recordset(?::jsonb) as given ("subscriptionId" text, "customerId" text, "paymentInstrumentId" text)
        join organizations organization on organization.id = ?
        left join customers customer
@@ -116,6 +117,7 @@ interface InstrumentRow {
   readonly bin: string | null
   readonly billing_address: Contact | null
   readonly is_preferred: boolean
+  readonly is_default_deactivated: boolean | null
 }
 
 /** `rows`: the organization with each candidate instrument: the order's own, the customer's default, backups. */
@@ -124,7 +126,8 @@ function termsOf(
   instant: number,
 ): Omit<ChargeTerms, 'reminders' | 'taxes'> {
   // A backup stands for an instrument, and is not charged where none was ever chosen.
-  const rows = first?.is_preferred === true ? [first, ...others] : []
+  const wasChosen = first?.is_preferred === true || first?.is_default_deactivated === true
+  const rows = wasChosen ? [first, ...others] : []
   const usable = rows.filter(({ status, exp_month: expMonth, exp_year: expYear }) =>
     isUsable({ status, expMonth, expYear }, instant),
   )

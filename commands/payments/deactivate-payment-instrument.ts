@@ -31,6 +31,7 @@ export async function deactivatePaymentInstrument(
   )
   if (customer?.defaultPaymentInstrumentId === id) {
     customer.defaultPaymentInstrumentId = null
+    customer.isDefaultDeactivated = true
     raiseRevision(customer, unit)
     unit.emit(customerEvent(customer, 'customer-updated', unit))
   }

@@ -11,6 +11,7 @@ import { growingWait } from '../../db/quarantine.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { gatewayAccountEntry } from '../../events/timeline.ts'
+import type { MovementOutcome } from '../../gateways/movement.ts'
 import type {
   ChargeNotification,
   DisputeNotification,
@@ -216,9 +217,14 @@ async function applyResult(
   if (outcome.result === 'declined' && found.status === 'waiting-capture')
     await releaseAuthorization(unit, found.id)
   else if (isReversed(found, kind, outcome.result)) await reverseRefund(unit, found.id, outcome)
-  else await recordFoundResult(unit, found.id, { ...outcome, ...(await heldBy(em, found, route)) })
+  else await recordFoundResult(unit, found.id, { ...ended(outcome), ...(await heldBy(em, found, route)) })
   if (captured == null) return 'applied'
   return (await recordForeignCapture(unit, found.id, captured, outcome)) ? 'applied' : 'deferred'
+}
+
+/** As an inquiry would find it. */
+function ended(outcome: GatewayResult): MovementOutcome {
+  return outcome.isAbandoned === true ? { ...outcome, result: 'abandoned' } : outcome
 }
 
 /**

@@ -3,6 +3,7 @@
  * the command runs again, up to that point the same.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { canonicalJson } from '../../billing/canonical-json.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { splitReference } from '../../billing/gateway-references.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -33,13 +34,23 @@ export interface Adoption {
   readonly paymentMethod: string
 }
 
+/** A new expiry, which the providers are told before it is recorded. */
+export interface Renewal {
+  readonly expMonth: number
+  readonly expYear: number
+  /** What the card is called by those that hold it; the first has to take the expiry. */
+  readonly references: readonly [string, ...string[]]
+}
+
 export interface RequestCards {
   /** Comes after all other validation. Throws InvalidFieldsError, ConflictError; CardNotStoredError, for `run`. */
   use(unit: UnitOfWork, use: TokenUse): Promise<UsedCard>
   /** @throws ConflictError; CardNotStoredError, for `run`. */
   adopt(unit: UnitOfWork, adoption: Adoption): Promise<UsedCard>
+  /** Comes after all other validation. @throws CardNotStoredError, for `run`. */
+  renew(renewal: Renewal): void
   /**
-   * Repeats a command each time that a card is stored for it; after a failure the tokens can be used again at
+   * Repeats a command each time that a card is stored or renewed for it; after a failure the tokens can be used again at
    * once. Throws TokenRefusedError, InvalidFieldsError if the gateway refuses a card, GatewayFailedError.
    */
   run<T>(command: () => Promise<T>): Promise<T>
@@ -48,7 +59,7 @@ export interface RequestCards {
 export interface RequestCardsOptions {
   readonly em: () => EntityManager
   readonly vault: Pick<Vault, 'open'>
-  readonly gateway: Pick<Gateway, 'store' | 'adopt'>
+  readonly gateway: Pick<Gateway, 'store' | 'adopt' | 'renew'>
   /** A keyed hash. */
   readonly hash: (text: string) => string
   readonly organizationId: string
@@ -59,9 +70,9 @@ export interface RequestCardsOptions {
 
 class CardNotStoredError extends Error {
   override readonly name = 'CardNotStoredError'
-  readonly need: TokenUse | Adoption
+  readonly need: TokenUse | Adoption | Renewal
 
-  constructor(need: TokenUse | Adoption) {
+  constructor(need: TokenUse | Adoption | Renewal) {
     super('The card is not stored yet.')
     this.need = need
   }
@@ -70,6 +81,7 @@ class CardNotStoredError extends Error {
 export function createRequestCards(options: RequestCardsOptions): RequestCards {
   const stored = new Map<string, UsedCard>()
   const adopted = new Map<string, UsedCard>()
+  const renewed = new Set<string>()
   const leaseOf = (token: string): TokenLease => ({
     organizationId: options.organizationId,
     token,
@@ -87,7 +99,8 @@ export function createRequestCards(options: RequestCardsOptions): RequestCards {
       if (!(error instanceof CardNotStoredError)) throw error
       const { need } = error
       if ('token' in need) stored.set(need.token, await store(options, need, leaseOf(need.token)))
-      else adopted.set(need.paymentMethod, await adopt(options, need))
+      else if ('paymentMethod' in need) adopted.set(need.paymentMethod, await adopt(options, need))
+      else renewed.add(await renew(options, need))
     }
     return await storeAndRetry(command)
   }
@@ -102,6 +115,9 @@ export function createRequestCards(options: RequestCardsOptions): RequestCards {
       const card = adopted.get(adoption.paymentMethod)
       if (card === undefined) throw new CardNotStoredError(adoption)
       return await withAccounts(unit, card)
+    },
+    renew(renewal) {
+      if (!renewed.has(canonicalJson(renewal))) throw new CardNotStoredError(renewal)
     },
     async run(command) {
       try {
@@ -165,6 +181,20 @@ async function adopt(
     billingAddress: null,
     riskMetadata: null,
   }
+}
+
+/** Returns what is then renewed. An account that is only tried after the first may be beyond reach for good. */
+async function renew({ gateway, organizationId }: RequestCardsOptions, renewal: Renewal): Promise<string> {
+  const { references, expMonth, expYear } = renewal
+  const [first, ...backups] = references
+  const tell = (reference: string) => gateway.renew(organizationId, reference, { expMonth, expYear })
+  const refusal = await tell(first)
+  if (refusal !== null) {
+    const message = `must be the expiry of the card: ${refusal.refusal}`
+    throw new InvalidFieldsError([{ field: 'expYear', code: 'not-allowed', message }])
+  }
+  await Promise.all(backups.map((reference) => tell(reference).catch(() => null)))
+  return canonicalJson(renewal)
 }
 
 function refused(field: string, { refusal }: CardRefusal): InvalidFieldsError {

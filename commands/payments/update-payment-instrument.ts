@@ -6,6 +6,7 @@ import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { paymentInstrumentEvent } from '../../events/payment-instrument-events.ts'
 import { chargeOpenInvoices, lockChargeable } from '../orders/charge-open-invoices.ts'
+import type { RequestCards } from './request-cards.ts'
 
 export interface InstrumentChanges {
   readonly expMonth: number
@@ -25,11 +26,12 @@ export async function lockPaymentInstrument(unit: UnitOfWork, id: string): Promi
 }
 
 /**
- * A new expiry reactivates a locked instrument and charges what its orders owe. One that becomes a backup is charged for
+ * A new expiry, which those that hold the card are told first, reactivates a locked instrument and charges what its orders owe. One that becomes a backup is charged for
  * what was declined for good. Throws InvalidFieldsError.
  */
 export async function updatePaymentInstrument(
   unit: UnitOfWork,
+  cards: Pick<RequestCards, 'renew'>,
   instrument: PaymentInstrument,
   changes: InstrumentChanges,
 ): Promise<void> {
@@ -41,6 +43,10 @@ export async function updatePaymentInstrument(
       throw new InvalidFieldsError([
         { field: 'expYear', code: 'expired', message: 'must not be in the past' },
       ])
+    }
+    if (instrument.status !== 'deactivated') {
+      const { gatewayReference, backupReferences } = instrument
+      cards.renew({ expMonth, expYear, references: [gatewayReference, ...backupReferences] })
     }
     if (instrument.status === 'expired') instrument.status = 'active'
     instrument.expirationReminderNumber = 0

@@ -82,6 +82,8 @@ const CustomerSchema = defineEntity({
     websiteId: id().nullable(),
     /** Charged when an order names no instrument. */
     defaultPaymentInstrumentId: id().nullable(),
+    /** True if there is no default, because the one that was chosen was deactivated: backups stand for it (ADR 91). */
+    isDefaultDeactivated: p.boolean().default(false),
     primaryAddress: json<Contact>().nullable(),
     locale: p.string().length(35).nullable(),
     taxNumbers: json<TaxNumber[]>().nullable(),

@@ -51,6 +51,7 @@ import { Migration20261123153000_withdrawals_of_credit } from './Migration202611
 import { Migration20261123160000_revenue_of_daily_orders } from './Migration20261123160000_revenue_of_daily_orders.ts'
 import { Migration20261123161000_declined_amounts } from './Migration20261123161000_declined_amounts.ts'
 import { Migration20261123170000_resends_under_way } from './Migration20261123170000_resends_under_way.ts'
+import { Migration20261123171000_deactivated_defaults } from './Migration20261123171000_deactivated_defaults.ts'
 import { Migration20261123172000_given_trials } from './Migration20261123172000_given_trials.ts'
 
 export const migrations = [
@@ -180,5 +181,9 @@ export const migrations = [
   },
   { name: 'Migration20261123161000_declined_amounts', class: Migration20261123161000_declined_amounts },
   { name: 'Migration20261123170000_resends_under_way', class: Migration20261123170000_resends_under_way },
+  {
+    name: 'Migration20261123171000_deactivated_defaults',
+    class: Migration20261123171000_deactivated_defaults,
+  },
   { name: 'Migration20261123172000_given_trials', class: Migration20261123172000_given_trials },
 ]

@@ -136,6 +136,13 @@ describe.each(Object.keys(ADAPTERS))('%s, behind the gateway port,', (name) => {
     expect(await adapter.gateway.adopt(ORGANIZATION, 'pm_none')).toEqual({ refusal: expect.any(String) })
   })
 
+  test('renew takes the new expiry of a card, however often, which is charged as before', async () => {
+    const reference = await store()
+    for (const expYear of [2091, 2091, 2092])
+      expect(await adapter.gateway.renew(ORGANIZATION, reference, { expMonth: 11, expYear })).toBeNull()
+    expect(await adapter.gateway.charge(chargeOf(reference))).toMatchObject({ result: 'approved' })
+  })
+
   test('charge moves the money once under a request id, and repeats its outcome', async () => {
     const charge = chargeOf(await store())
     const first = await adapter.gateway.charge(charge)
@@ -194,14 +201,24 @@ describe.each(Object.keys(ADAPTERS))('%s, behind the gateway port,', (name) => {
 
     test('abandon ends the wait for good, unless the customer was faster', async () => {
       const { charge, approvalUrl } = await waiting()
-      expect(await adapter.gateway.abandon(charge, since)).toMatchObject({ result: 'declined' })
+      const abandoned = { result: 'declined', decline: null, isAbandoned: true }
+      expect(await adapter.gateway.abandon(charge, since)).toMatchObject(abandoned)
       await adapter.answer(approvalUrl, true)
-      expect(await find(charge)).toMatchObject({ result: 'declined' })
+      expect(await find(charge)).toMatchObject(abandoned)
       expect(await adapter.moved(charge.requestId)).toEqual([])
       const answered = await waiting()
       await adapter.answer(answered.approvalUrl, true)
       expect(await adapter.gateway.abandon(answered.charge, since)).toMatchObject({ result: 'approved' })
       expect(await adapter.gateway.abandon(chargeOf(charge.reference), since)).toBeNull()
+    })
+
+    test('abandon leaves a refusal what it is', async () => {
+      const { charge, approvalUrl } = await waiting()
+      await adapter.answer(approvalUrl, false)
+      for (const told of [await adapter.gateway.abandon(charge, since), await find(charge)]) {
+        expect(told).toMatchObject({ result: 'declined', decline: 'needs-action' })
+        expect(told).not.toHaveProperty('isAbandoned', true)
+      }
     })
 
     test('a charge off session waits for nobody', async () => {

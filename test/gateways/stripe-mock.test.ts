@@ -33,7 +33,7 @@ describe('the requests of the Stripe adapter', () => {
     customer: null,
   })
 
-  test('are those of its document: store, charge, authorize, capture, void, abandon, refund, find, adopt and probe', async () => {
+  test('are those of its document: store, charge, authorize, capture, void, abandon, refund, find, adopt, renew and probe', async () => {
     // Its responses are fixtures, so only refusals can be distinguished.
     const card = { pan: TEST_CARDS.approves, cvv: TEST_CVV, expMonth: 12, expYear: 2090 }
     const refusals: unknown[] = []
@@ -47,6 +47,7 @@ describe('the requests of the Stripe adapter', () => {
     await taken(() => gateway.store('org_mock', card, ulid()))
     await taken(() => gateway.store('org_mock', card, ulid(), { isForPresentCustomer: true }))
     await taken(() => gateway.adopt('org_mock', 'pm_1'))
+    await taken(() => gateway.renew('org_mock', 'cus_1/pm_1', { expMonth: 11, expYear: 2091 }))
     const charge = movement('cus_1/pm_1')
     await taken(() => gateway.charge(charge))
     await taken(() => gateway.charge({ ...charge, requestId: ulid(), customer: { returnUrl: null } }))

@@ -137,6 +137,42 @@ describe('a charge whose bank asks the customer', () => {
     expect(await page.text()).toContain('This payment has been answered')
   })
 
+  test('is abandoned also if that it has ended becomes known only later', async () => {
+    const { body } = await sell(TEST_CARDS.asksAlways)
+    const { service, gateway, input } = payments
+    const abandon: typeof gateway.abandon = async (...args) => {
+      await gateway.abandon(...args)
+      throw new Error('the response was lost')
+    }
+    const lossy = activityDependencies(service, { gateway: { ...gateway, abandon } })
+    await inquireTransaction(lossy, input(String(body.id), APPROVAL_WINDOW))
+    expect(await read(body.id)).toMatchObject({ status: 'waiting-approval' })
+    await inquire(body.id, 2 * APPROVAL_WINDOW)
+    expect(await read(body.id)).toMatchObject({ status: 'completed', result: 'abandoned' })
+    expect(await eventsOf(body.id)).toEqual(['transaction-declined'])
+  })
+
+  test('and asked for before its workflow does, is abandoned', async () => {
+    const { body } = await sell(TEST_CARDS.asksAlways)
+    const [row] = await payments.sql<{ requestId: string; reference: string }>(
+      'select request_id as "requestId", gateway_reference as reference from transactions where id = ?',
+      [body.id],
+    )
+    const { organizationId, api } = payments.merchant
+    const charge = {
+      organizationId,
+      amount: '12.5',
+      currency: 'EUR',
+      customer: null,
+      requestId: '',
+      reference: '',
+    }
+    await payments.gateway.abandon({ ...charge, ...row }, 0)
+    expect((await api.post(`transactions/${body.id}/query`, {})).body).toMatchObject({ result: 'abandoned' })
+    expect(await read(body.id)).toMatchObject({ status: 'completed', result: 'abandoned' })
+    expect((await api.post(`transactions/${body.id}/query`, {})).body).toMatchObject({ result: 'abandoned' })
+  })
+
   test('holds the invoice that it pays until it has an outcome', async () => {
     const { merchant } = payments
     const placed = await placeCharged(merchant, TEST_CARDS.asksAlways, { autopay: false })

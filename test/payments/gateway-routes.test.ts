@@ -103,6 +103,63 @@ describe('a card that several gateway accounts hold', () => {
     expect(await charge()).toMatchObject({ gatewayAccountId: 'first' })
   })
 
+  describe('whose new expiry is entered', () => {
+    const RENEWAL = /^POST \/v1\/payment_methods\/\w+$/
+    let requestsBefore = 0
+    beforeEach(() => {
+      requestsBefore = provider.requests().length
+    })
+    const told = () =>
+      provider
+        .requests()
+        .slice(requestsBefore)
+        .filter((request) => RENEWAL.test(request))
+    const FAILURE = { before: { status: 500, error: { type: 'api_error' } } }
+    const renew = (members: object = { expMonth: 11, expYear: 2091 }) =>
+      merchant.api.send('PATCH', `payment-instruments/${card}`, {
+        body: JSON.stringify(members),
+        headers: { 'Content-Type': 'application/json' },
+      })
+
+    test('is charged again by each of them', async () => {
+      provider.expireCards()
+      expect(await charge()).toMatchObject({ result: 'declined', gatewayAccountId: 'first' })
+      expect((await renew()).status).toBe(200)
+      expect(await charge()).toMatchObject({ result: 'approved', gatewayAccountId: 'first' })
+      provider.fail(INTENT, softly())
+      expect(await charge()).toMatchObject({ result: 'approved', gatewayAccountId: 'second' })
+    })
+
+    test('stays as it is while the first cannot be told: 502; if it refuses: 422', async () => {
+      const read = async () => (await merchant.api.get(`payment-instruments/${card}`)).body
+      const before = await read()
+      provider.fail(RENEWAL, FAILURE)
+      expectProblem(await renew(), 502, 'upstream-failed')
+      provider.fail(RENEWAL, softly('invalid_expiry_year'))
+      expect(expectProblem(await renew(), 422, 'validation-error')).toEqual(['expYear'])
+      expect(await read()).toEqual(before)
+      expect((await renew()).body).toMatchObject({ expMonth: 11, expYear: 2091 })
+    })
+
+    test('is changed also if the second cannot be told', async () => {
+      const connection = service.database.orm.em.fork().getConnection()
+      const held = JSON.stringify(['account/second/cus_1/pm_unreached'])
+      await connection.execute('update payment_instruments set backup_references = ? where id = ?', [
+        held,
+        card,
+      ])
+      provider.fail(/pm_unreached$/, FAILURE)
+      expect((await renew()).body).toMatchObject({ expMonth: 11, expYear: 2091 })
+      expect(told()).toHaveLength(2)
+    })
+
+    test('and which does not change is told to nobody, nor one of the past', async () => {
+      expect((await renew({ expMonth: 12, useAsBackup: true })).status).toBe(200)
+      expectProblem(await renew({ expYear: 2020 }), 422, 'validation-error')
+      expect(told()).toEqual([])
+    })
+  })
+
   test.each(['lost_card', 'insufficient_funds', 'authentication_required'])(
     'is not charged elsewhere after %s',
     async (code) => {

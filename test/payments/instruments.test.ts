@@ -190,6 +190,9 @@ describe('a payment instrument', () => {
       }
       throw new Error('the order is charged again and again')
     }
+    const setDefault = async (customerId: string, defaultPaymentInstrumentId: string | null) => {
+      expect((await api.put(`customers/${customerId}`, { defaultPaymentInstrumentId })).status).toBe(200)
+    }
     const addBackup = async (customerId: string, members: object = {}) =>
       String((await made({ customerId, useAsBackup: true, ...members })).id)
 
@@ -252,6 +255,45 @@ describe('a payment instrument', () => {
       await charge(manual.id)
       expect(await chargesOf(customerId)).toEqual([])
       expect(await chargesOf(manual.customerId)).toEqual([])
+    })
+
+    test.each([
+      ['stays', async ({ customerId }: { customerId: string }) => customerId],
+      [
+        'is merged into another',
+        async ({ customerId }: { customerId: string }) => {
+          const target = String((await create(api, 'customers', {})).id)
+          const merged = await api.delete(`customers/${customerId}?targetCustomerId=${target}`)
+          expect(merged.status).toBe(204)
+          return target
+        },
+      ],
+    ] as const)('is charged in place of the deactivated default of a customer who %s', async (_, become) => {
+      const placed = await placeCharged(payments.merchant)
+      const backup = await addBackup(placed.customerId)
+      await deactivate(placed.paymentInstrumentId)
+      const customerId = await become(placed)
+      await charge(placed.id)
+      expect(await chargesOf(customerId)).toEqual([{ card: backup, result: 'approved' }])
+    })
+
+    test.each([
+      ['at once', async () => undefined],
+      [
+        'after another one',
+        async ({ customerId, paymentInstrumentId }: { customerId: string; paymentInstrumentId: string }) => {
+          await deactivate(paymentInstrumentId)
+          const { id } = await made({ customerId })
+          await setDefault(customerId, String(id))
+        },
+      ],
+    ] as const)('is not charged for a customer whose default was taken away %s', async (_, before) => {
+      const placed = await placeCharged(payments.merchant)
+      await addBackup(placed.customerId)
+      await before(placed)
+      await setDefault(placed.customerId, null)
+      await charge(placed.id)
+      expect(await chargesOf(placed.customerId)).toEqual([])
     })
 
     test('charges an own invoice too', async () => {

@@ -133,6 +133,8 @@ describe('the notifications of a gateway account', () => {
     if (found === undefined) throw new Error(`the provider has no intent of ${requestId}`)
     return found
   }
+  const linkTo = (body: Record<string, unknown>) =>
+    (body._links as { rel: string; href: string }[]).find(({ rel }) => rel === 'approvalUrl')?.href
   const lostSale = async (pan?: string) => {
     provider.fail(INTENT, LOST)
     const made = await sale({}, pan)
@@ -257,6 +259,16 @@ describe('the notifications of a gateway account', () => {
     )
     expect(row?.decline_class).toBe('insufficient-funds')
     expect(await eventsOf('transaction-declined', String(made.id))).toHaveLength(1)
+  })
+
+  test('tell that a charge was abandoned which nobody approved: it is so, as by an inquiry', async () => {
+    const made = await sale({}, TEST_CARDS.asksAlways)
+    expect(made).toMatchObject({ status: 'waiting-approval' })
+    const ended = { ...intentOf(made.requestId), status: 'canceled', next_action: null }
+    await tell(stripeEvent('payment_intent.canceled', { ...ended, cancellation_reason: 'abandoned' }))
+    expect(await read(`transactions/${made.id}`)).toMatchObject({ status: 'completed', result: 'abandoned' })
+    expect(await eventsOf('transaction-declined', String(made.id))).toHaveLength(1)
+    expect(await eventsOf('offsite-payment-completed', String(made.id))).toEqual([])
   })
 
   test('that concern nothing of ours are ignored', async () => {
@@ -810,6 +822,16 @@ describe('the notifications of a gateway account', () => {
       return { held, capture }
     }
 
+    const query = async (id: unknown) => (await merchant.api.post(`transactions/${id}/query`, undefined)).body
+
+    test('that its customer approved: once voided it is asked after as what it is', async () => {
+      const held = await sale({ type: 'authorize' }, TEST_CARDS.asksAlways)
+      provider.answer(String(linkTo(held)), true)
+      expect(await query(held.id)).toMatchObject({ status: 'waiting-capture', result: 'approved' })
+      await create(merchant.api, 'transactions', { type: 'void', parentTransactionId: held.id })
+      expect(await query(held.id)).toMatchObject({ status: 'voided', result: 'approved' })
+    })
+
     test('tell of one whose response was lost, and of its end by the provider', async () => {
       provider.fail(INTENT, LOST)
       const held = await sale({ type: 'authorize' })
@@ -899,6 +921,7 @@ describe('the notifications of a gateway account', () => {
         )
       expect(await timelineOf(capture?.id)).toEqual(['transaction-approved'])
       expect(await timelineOf(held.id)).toContain('transaction-captured')
+      expect(await query(capture?.id)).toMatchObject({ status: 'completed', result: 'approved', amount: 5 })
       for (const type of ['capture', 'void']) {
         const again = await merchant.api.post('transactions', { type, parentTransactionId: held.id })
         expect(again.status).toBe(422)

@@ -24,7 +24,7 @@ describe('the card of a payment token', () => {
     return createRequestCards({
       em: () => service.database.orm.em.fork(),
       vault: service.database.vault,
-      gateway: { store, adopt: payments.gateway.adopt },
+      gateway: { ...payments.gateway, store },
       hash: (text) => text,
       organizationId: merchant.organizationId,
       owner,

@@ -32,6 +32,8 @@ export interface ScriptedStripe {
   fail(request: RegExp, fault: Fault): void
   /** Adds a card that Stripe's own form made in the browser, and returns its id. */
   addPaymentMethod(pan: string): string
+  /** Makes the expiry that it knows of all cards one of the past. */
+  expireCards(): void
   /**
    * Responds to an intent's bank page as its customer; an intent that does not wait stays as it is. With a decline code
    * the customer approves, and then the bank declines.
@@ -58,8 +60,18 @@ const DECLINES: Readonly<Record<string, string>> = {
 /** Cards whose bank asks a present customer. */
 const ASKING = ['4000002760003184', '4000003800000446']
 
+interface Expiry {
+  readonly exp_month: number
+  readonly exp_year: number
+}
+
+const NEW: Expiry = { exp_month: 12, exp_year: 2090 }
+
+const CANCELABLE = ['requires_payment_method', 'requires_action', 'requires_capture']
+
 export async function startScriptedStripe(secretKey: string): Promise<ScriptedStripe> {
   const cards = new Map<string, string>()
+  const expiries = new Map<string, Expiry>()
   const customers = new Set<string>()
   const intents: Resource[] = []
   const refunds: Resource[] = []
@@ -114,6 +126,7 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
       case 'POST /v1/payment_methods': {
         const method = made('pm', { object: 'payment_method' })
         cards.set(method.id, form['card[number]'] ?? '')
+        expiries.set(method.id, expiryIn(form))
         return ok(method)
       }
       case 'GET /v1/payment_methods/*': {
@@ -123,11 +136,16 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
         const card = {
           last4: number.slice(-4),
           brand: 'visa',
-          exp_month: 12,
-          exp_year: 2090,
+          ...(expiries.get(id) ?? NEW),
           fingerprint: `fp${number.slice(-4)}`,
         }
         return ok({ id, object: 'payment_method', customer: null, card })
+      }
+      case 'POST /v1/payment_methods/*': {
+        const id = path.split('/').at(-1) ?? ''
+        if (!cards.has(id)) return missing('payment_method')
+        expiries.set(id, expiryIn(form))
+        return ok({ id, object: 'payment_method' })
       }
       case 'POST /v1/payment_methods/*/attach':
         return cards.has(path.split('/').at(-2) ?? '')
@@ -163,7 +181,7 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
           intents.unshift(waiting)
           return ok(waiting)
         }
-        const code = DECLINES[number]
+        const code = isPast(expiries.get(form.payment_method ?? '')) ? 'expired_card' : DECLINES[number]
         const intent = made('pi', {
           object: 'payment_intent',
           customer: form.customer,
@@ -184,7 +202,7 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
       case 'POST /v1/payment_intents/*/cancel': {
         const intent = intents.find(({ id }) => path.endsWith(`/${id}/cancel`))
         if (intent === undefined) return missing('payment_intent')
-        if (intent.status !== 'requires_action' && intent.status !== 'requires_capture') return ended
+        if (!CANCELABLE.includes(String(intent.status))) return ended
         Object.assign(intent, {
           status: 'canceled',
           cancellation_reason: form.cancellation_reason,
@@ -304,6 +322,9 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
       cards.set(id, pan)
       return id
     },
+    expireCards() {
+      for (const id of cards.keys()) expiries.set(id, { exp_month: 1, exp_year: 2020 })
+    },
     answer(approvalUrl, approves, declineCode) {
       const intent = intents.find(({ id }) => approvalUrl.endsWith(`/${id}`))
       if (intent?.status !== 'requires_action') return
@@ -362,6 +383,14 @@ function heldCharge() {
     object: 'charge',
     payment_method_details: { type: 'card', card: { capture_before: captureBefore } },
   }
+}
+
+function expiryIn(form: Form): Expiry {
+  return { exp_month: Number(form['card[exp_month]']), exp_year: Number(form['card[exp_year]']) }
+}
+
+function isPast({ exp_month: month, exp_year: year }: Expiry = NEW): boolean {
+  return Date.UTC(year, month) <= Date.now()
 }
 
 function codeOf(declineCode: string): string {

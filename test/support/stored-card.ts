@@ -12,5 +12,8 @@ export const NO_CARDS: RequestCards = {
   adopt() {
     throw new Error('a card was taken over')
   },
+  renew() {
+    throw new Error('an expiry was told')
+  },
   run: (command) => command(),
 }
