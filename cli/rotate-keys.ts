@@ -1,4 +1,4 @@
-/** `npm run keys:rotate`: creates a key for webhooks, used later, and one for customers' JWTs, used at once. */
+/** `npm run keys:rotate`: creates a key for customers' JWTs, used at once, and one for webhooks, used later. */
 
 import { rotateCustomerTokenKey } from '../commands/access/customer-token-keys.ts'
 import { ConfigurationError, loadConfig } from '../config/config.ts'
@@ -12,8 +12,10 @@ try {
   if (masterKeys.length === 0) throw new ConfigurationError(['MASTER_KEY is required'])
   const database = await openDatabase({ databaseUrl, masterKeys, poolSize: 2 })
   try {
-    const { kid, signsFrom } = await rotateSigningKey(database.orm.em.fork(), database.vault, new Date())
+    // First: the other one is refused while the last key for webhooks does not sign yet.
     await rotateCustomerTokenKey(database.orm.em.fork(), database.vault, new Date())
+    console.log("Customers' JWTs are signed with a new key.")
+    const { kid, signsFrom } = await rotateSigningKey(database.orm.em.fork(), database.vault, new Date())
     console.log(`Published the key ${kid}; every process signs with it from ${signsFrom.toISOString()}.`)
   } finally {
     await database.orm.close()
