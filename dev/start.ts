@@ -86,7 +86,11 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
   const log = createLog(config.logLevel)
   const metrics = createMetrics()
   installTemporalRuntime(log)
-  const temporal = temporalConnection(services.temporalAddress)
+  // The TLS and keys of the environment are of another Temporal server than the one that was just started.
+  const temporal =
+    config.temporalAddress === null
+      ? { address: services.temporalAddress }
+      : temporalConnection(config.temporalAddress, process.env)
   const worker = startWorker({
     config,
     ...database,

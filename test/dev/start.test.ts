@@ -84,6 +84,8 @@ describe('npm start', () => {
       OPS_PORT: String(await freePort()),
       LOCAL_TEMPORAL_PORT: String(await freePort()),
       LOCAL_TEMPORAL_UI_PORT: String(await freePort()),
+      // Of somebody else's Temporal server: the one that is started here has neither keys nor TLS.
+      TEMPORAL_API_KEY: 'left-in-the-shell',
     }
     first = run('dev/start.ts', env)
     await isReady(first)
