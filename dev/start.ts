@@ -167,8 +167,11 @@ function requireOwnUrl({ host, port, baseUrl }: Config): void {
   ])
 }
 
-/** Reports a port in use before anything is downloaded or started. */
+/** Reports a port in use, or wanted twice, before anything is downloaded or started. */
 async function requirePorts({ port, opsPort }: Config): Promise<void> {
+  if (port === opsPort && port !== 0) {
+    throw new ConfigurationError([`PORT and OPS_PORT are both ${port}; set one of them to another port`])
+  }
   for (const [name, wanted] of [
     ['PORT', port],
     ['OPS_PORT', opsPort],

@@ -146,6 +146,14 @@ describe('npm start', () => {
     holder.close()
   })
 
+  test('one port for both servers is one clear message, before anything is started', async () => {
+    const PORT = String(await freePort())
+    const refused = run('dev/start.ts', { ...env, DATA_DIR: `${dataDir}/other`, PORT, OPS_PORT: PORT })
+    expect(await refused.ended).toBe(1)
+    expect(refused.output()).toContain(`PORT and OPS_PORT are both ${PORT}`)
+    expect(refused.output().trim().split('\n')).toHaveLength(2)
+  })
+
   test.each([
     ['http://localhost:1', 'leave BASE_URL out, or set PORT to 1'],
     ['127.0.0.1:3000', 'BASE_URL must be an http:// or https:// URL'],
