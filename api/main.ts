@@ -43,7 +43,9 @@ await runProcess(async ({ stopping, onDrain }) => {
   await bootstrap(database, config, new Date())
   const metrics = createMetrics()
   const temporal =
-    config.environment === 'sandbox' && temporalAddress !== null ? temporalConnection(temporalAddress) : null
+    config.environment === 'sandbox' && temporalAddress !== null
+      ? temporalConnection(temporalAddress, process.env)
+      : null
   const readiness = createReadiness({
     stopping,
     required: databaseChecks(database.orm, Date.now),

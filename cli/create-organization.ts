@@ -9,8 +9,8 @@ import { openDatabase } from '../db/open.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 
 try {
-  const [name] = process.argv.slice(2)
-  if (name === undefined) throw new Error('usage: npm run organization:create -- <name>')
+  const name = process.argv[2]?.trim()
+  if (!name) throw new Error('usage: npm run organization:create -- <name>')
   const { databaseUrl, masterKeys, environment, baseUrl } = loadConfig(process.env)
   if (databaseUrl === null) throw new ConfigurationError(['DATABASE_URL is required'])
   if (masterKeys.length === 0) throw new ConfigurationError(['MASTER_KEY is required'])

@@ -1,4 +1,4 @@
-/** `npm run keys:rotate`: creates a key for webhooks, used later, and one for customers' JWTs, used at once. */
+/** `npm run keys:rotate`: creates a key for customers' JWTs, used at once, and one for webhooks, used later. */
 
 import { rotateCustomerTokenKey } from '../commands/access/customer-token-keys.ts'
 import { ConfigurationError, loadConfig } from '../config/config.ts'
@@ -15,8 +15,10 @@ try {
   try {
     // This machine's clock may be wrong: processes would sign too early, or hours later.
     const now = new Date(await databaseTime(database.orm.em.fork()))
-    const { kid, signsFrom } = await rotateSigningKey(database.orm.em.fork(), database.vault, now)
+    // First: the other one is refused while the last key for webhooks does not sign yet.
     await rotateCustomerTokenKey(database.orm.em.fork(), database.vault, now)
+    console.log("Customers' JWTs are signed with a new key.")
+    const { kid, signsFrom } = await rotateSigningKey(database.orm.em.fork(), database.vault, now)
     console.log(`Published the key ${kid}; every process signs with it from ${signsFrom.toISOString()}.`)
   } finally {
     await database.orm.close()

@@ -224,10 +224,18 @@ export function loadConfig(
     problems.push('ENVIRONMENT must be sandbox or live')
   const host = text('HOST') ?? '127.0.0.1'
   const port = integer('PORT', 3000, 0, 65535)
+  if (port === 0 && text('BASE_URL') === null)
+    problems.push('PORT may be 0, any free one, only with BASE_URL')
   const ownUrl = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
   const baseUrl = (text('BASE_URL') ?? ownUrl).replace(/\/+$/, '')
   if (!isBaseUrl(baseUrl)) {
     problems.push('BASE_URL must be an http:// or https:// URL without credentials, query and fragment')
+  }
+  const databaseUrl = text('DATABASE_URL')
+  if (databaseUrl !== null && !isDatabaseUrl(databaseUrl)) {
+    problems.push(
+      'DATABASE_URL must be a URL such as postgres://user:password@host:5432/billing, with special characters percent-encoded',
+    )
   }
   const masterKeys = list('MASTER_KEY')
   for (const key of masterKeys) {
@@ -280,7 +288,7 @@ export function loadConfig(
     opsHost: text('OPS_HOST') ?? host,
     opsPort: integer('OPS_PORT', 3001, 0, 65535),
     baseUrl,
-    databaseUrl: text('DATABASE_URL'),
+    databaseUrl,
     databasePoolSize:
       text('DATABASE_POOL_SIZE') === null ? null : integer('DATABASE_POOL_SIZE', 20, 5, 1_000),
     dataDir: text('DATA_DIR') ?? '.data',
@@ -311,6 +319,11 @@ export function loadConfig(
 /** False for `localhost:3000` too, which parses as a URL with the scheme `localhost`. */
 function isBaseUrl(text: string): boolean {
   return /^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/i.test(text) && URL.canParse(text)
+}
+
+/** `localhost:5432/billing` parses as a URL too, of which the driver takes another database. */
+function isDatabaseUrl(text: string): boolean {
+  return /^(?:postgres(?:ql)?:\/\/|socket:\/)/i.test(text) && URL.canParse(text)
 }
 
 /** Null unless the URL is of a loopback address, without a path: a name could lead elsewhere. */

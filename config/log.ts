@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
+import { logOutput } from './log-output.ts'
 
 const SECRET_MEMBERS = [
   'pan',
@@ -25,7 +26,7 @@ export function createLog(level: string, destination?: DestinationStream): Logge
       },
       serializers: { err: serializeError },
     },
-    destination ?? pino.destination({ fd: 1, sync: false }),
+    destination ?? logOutput(),
   )
 }
 

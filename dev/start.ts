@@ -86,7 +86,11 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
   const log = createLog(config.logLevel)
   const metrics = createMetrics()
   installTemporalRuntime(log)
-  const temporal = temporalConnection(services.temporalAddress)
+  // The TLS and keys of the environment are of another Temporal server than the one that was just started.
+  const temporal =
+    config.temporalAddress === null
+      ? { address: services.temporalAddress }
+      : temporalConnection(config.temporalAddress, process.env)
   const worker = startWorker({
     config,
     ...database,
@@ -163,8 +167,11 @@ function requireOwnUrl({ host, port, baseUrl }: Config): void {
   ])
 }
 
-/** Reports a port in use before anything is downloaded or started. */
+/** Reports a port in use, or wanted twice, before anything is downloaded or started. */
 async function requirePorts({ port, opsPort }: Config): Promise<void> {
+  if (port === opsPort && port !== 0) {
+    throw new ConfigurationError([`PORT and OPS_PORT are both ${port}; set one of them to another port`])
+  }
   for (const [name, wanted] of [
     ['PORT', port],
     ['OPS_PORT', opsPort],

@@ -50,7 +50,7 @@ await runProcess(async ({ stopping, onDrain }) => {
     config,
     ...database,
     databaseUrl,
-    temporal: temporalConnection(temporalAddress),
+    temporal: temporalConnection(temporalAddress, process.env),
     workflowBundle: bundle,
     metrics,
     log,

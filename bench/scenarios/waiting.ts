@@ -76,10 +76,10 @@ async function arm(
      ), delivery as (
        insert into deliveries (organization_id, id, event_id, webhook_id, status, attempts, next_attempt_time, created_time)
        select $1, 'dlv_' || id, id, $2, 'retrying', 1, now() + interval '1 day', now() from event
-       returning id
+       returning id, next_attempt_time
      )
-     insert into wake_ups (workflow, organization_id, record_id, starts, due_time)
-     select 'webhook-delivery', $1, id, true, now() from delivery`,
+     insert into wake_ups (workflow, organization_id, record_id, starts, due_by)
+     select 'webhook-delivery', $1, id, true, next_attempt_time from delivery`,
     [organizationId, webhookId, count],
   )
   const started = performance.now()
@@ -104,8 +104,8 @@ async function come({ query, merchant }: Environment, webhookId: string, count: 
        insert into events (organization_id, id, type, entity_id, event_time, payload, created_time, position)
        select $1, 'due_' || id, 'kyc-request-failed', id, next_attempt_time, '{}', now(), 0 from moved
      )
-     insert into wake_ups (workflow, organization_id, record_id, due_time)
-     select 'webhook-delivery', $1, id, now() from moved`,
+     insert into wake_ups (workflow, organization_id, record_id, due_by)
+     select 'webhook-delivery', $1, id, next_attempt_time from moved`,
     [organizationId, webhookId, count, ahead],
   )
   const until = Date.now() + ahead + MINUTE + TIMEOUT

@@ -54,7 +54,7 @@ export async function startLocalServices(config: LocalServicesConfig): Promise<L
     const temporalDir = join(config.dataDir, 'temporal')
     // Before PostgreSQL, to which a leftover server would hold connections.
     if (!config.temporalAddress) await stopStaleTemporal(temporalDir)
-    const databaseUrl = config.databaseUrl ?? (await applicationDatabase(await embeddedPostgres()))
+    // First, since it makes PostgreSQL only once it has found a Temporal CLI or Go, which a machine may lack.
     if (!config.temporalAddress) {
       started.temporal = await startTemporal({
         dataDir: temporalDir,
@@ -68,6 +68,7 @@ export async function startLocalServices(config: LocalServicesConfig): Promise<L
         signal,
       })
     }
+    const databaseUrl = config.databaseUrl ?? (await applicationDatabase(await embeddedPostgres()))
     signal?.throwIfAborted()
     return handle(config, databaseUrl, started, stop)
   } catch (error) {

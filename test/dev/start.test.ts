@@ -84,6 +84,8 @@ describe('npm start', () => {
       OPS_PORT: String(await freePort()),
       LOCAL_TEMPORAL_PORT: String(await freePort()),
       LOCAL_TEMPORAL_UI_PORT: String(await freePort()),
+      // Of somebody else's Temporal server: the one that is started here has neither keys nor TLS.
+      TEMPORAL_API_KEY: 'left-in-the-shell',
     }
     first = run('dev/start.ts', env)
     await isReady(first)
@@ -142,6 +144,14 @@ describe('npm start', () => {
     expect(refused.output()).toContain(`port ${port} is in use`)
     expect(refused.output().trim().split('\n').length).toBeLessThanOrEqual(2)
     holder.close()
+  })
+
+  test('one port for both servers is one clear message, before anything is started', async () => {
+    const PORT = String(await freePort())
+    const refused = run('dev/start.ts', { ...env, DATA_DIR: `${dataDir}/other`, PORT, OPS_PORT: PORT })
+    expect(await refused.ended).toBe(1)
+    expect(refused.output()).toContain(`PORT and OPS_PORT are both ${PORT}`)
+    expect(refused.output().trim().split('\n')).toHaveLength(2)
   })
 
   test.each([

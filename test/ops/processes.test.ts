@@ -95,6 +95,38 @@ describe('BASE_URL', () => {
     await worker.stop()
     await run('cli/change-base-url.ts', [env.BASE_URL ?? ''])
   })
+
+  test.each([
+    ['cli/change-base-url.ts', 'npm run base-url:change -- <url>'],
+    ['cli/create-organization.ts', 'npm run organization:create -- <name>'],
+  ])('is not changed, nor an organization made, by a variable that is empty: %s', async (script, usage) => {
+    const kept = () =>
+      service.database.orm.em
+        .fork()
+        .getConnection()
+        .execute(
+          `select (select count(*) from organizations) as organizations, (select value from installation where name = 'base-url') as address`,
+        )
+    const before = await kept()
+    for (const args of [[], [''], ['  ']]) {
+      const { failed, text } = await run(script, args, { BASE_URL: undefined })
+      expect({ args, failed, text: text.trim() }).toEqual({ args, failed: true, text: `usage: ${usage}` })
+    }
+    expect(await kept()).toEqual(before)
+  })
+})
+
+describe('npm run keys:rotate', () => {
+  test("has customers' tokens signed with a new key also while the next key for webhooks does not sign yet", async () => {
+    const keys = () =>
+      service.database.orm.em.fork().getConnection().execute('select kid from customer_token_keys')
+    expect((await run('cli/rotate-keys.ts', [])).failed).toBe(false)
+    const before = (await keys()).length
+    const again = await run('cli/rotate-keys.ts', [])
+    expect(again.failed).toBe(true)
+    expect(again.text).toContain('rotate again after that')
+    expect(await keys()).toHaveLength(before + 1)
+  })
 })
 
 describe('ENVIRONMENT', () => {
@@ -141,14 +173,21 @@ describe('npm start', () => {
 
 describe('a process or command does not start', () => {
   const sql = (text: string) => service.database.orm.em.fork().getConnection().execute(text)
-  const everyMain = ['api/main.ts', 'worker/main.ts', 'cli/rearm.ts', 'cli/quarantine.ts']
+  const everyMain = [
+    'api/main.ts',
+    'worker/main.ts',
+    'cli/rearm.ts',
+    'cli/quarantine.ts',
+    'cli/change-base-url.ts',
+  ]
+  const argumentsOf = (main: string) => (main === 'cli/change-base-url.ts' ? ['https://billing.example'] : [])
 
   test.each(everyMain)('on a database that lacks migrations of its release: %s', async (main) => {
     await sql(
       'create table kept as select * from schema_migrations order by name desc limit 2; delete from schema_migrations where name in (select name from kept)',
     )
     try {
-      const { failed, text } = await run(main, [])
+      const { failed, text } = await run(main, argumentsOf(main))
       expect({ main, failed }).toEqual({ main, failed: true })
       expect(text).toContain('lacks 2 migrations of this release')
       expect(text).toContain('npm run migrate')
@@ -161,7 +200,7 @@ describe('a process or command does not start', () => {
   test.each(everyMain)('on a database that a later release has migrated: %s', async (main) => {
     await sql("insert into schema_migrations (name) values ('Migration20991231000000_of_test')")
     try {
-      const { failed, text } = await run(main, [])
+      const { failed, text } = await run(main, argumentsOf(main))
       expect({ main, failed }).toEqual({ main, failed: true })
       expect(text).toContain('Migration20991231000000_of_test')
     } finally {
@@ -176,7 +215,7 @@ describe('a process or command does not start', () => {
     await admin.query(`create database ${name}`)
     try {
       const databaseUrl = new URL(`/${name}`, testServices().adminUrl).href
-      const { failed, text } = await run(main, [], { DATABASE_URL: databaseUrl })
+      const { failed, text } = await run(main, argumentsOf(main), { DATABASE_URL: databaseUrl })
       expect({ main, failed }).toEqual({ main, failed: true })
       expect(text).toContain('npm run migrate')
     } finally {

@@ -140,6 +140,28 @@ test.each(['PostgreSQL is being made', 'PostgreSQL runs'])(
   },
 )
 
+test('without Temporal CLI and Go says so before PostgreSQL is made', async () => {
+  const before = { ...process.env }
+  // The last one keeps a Go that is not on the PATH from working.
+  Object.assign(process.env, {
+    PATH: dataDir,
+    XDG_CACHE_HOME: join(dataDir, 'cache'),
+    GOTOOLCHAIN: 'of no kind',
+  })
+  try {
+    await expect(startLocalServices(config)).rejects.toThrow(
+      /^No way to a Temporal server.*Go is not installed/s,
+    )
+  } finally {
+    for (const name of ['PATH', 'XDG_CACHE_HOME', 'GOTOOLCHAIN']) {
+      if (before[name] === undefined) delete process.env[name]
+      else process.env[name] = before[name]
+    }
+  }
+  expect(existsSync(join(dataDir, 'postgres'))).toBe(false)
+  expect(lines).toEqual([])
+})
+
 test('a busy port gives way to the next free one', async () => {
   const port = await freePort()
   const server = createServer().listen(port, '127.0.0.1')

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Migration } from '@mikro-orm/migrations'
@@ -40,6 +40,40 @@ describe('the migrations', () => {
     const files = readdirSync(join(ROOT, 'db/migrations')).filter((file) => file.startsWith('Migration'))
     expect(migrations.map((migration) => `${migration.name}.ts`).toSorted()).toEqual(files.toSorted())
     expect(await orm.migrator.getPending()).toEqual([])
+  })
+
+  test('make the columns that the benchmarks insert, and demand no others', async () => {
+    const columns = await orm.em
+      .getConnection()
+      .execute<{ table: string; column: string; needed: boolean }[]>(
+        `select table_name as "table", column_name as "column",
+              is_nullable = 'NO' and column_default is null and is_identity = 'NO' as needed
+         from information_schema.columns where table_schema = 'public'`,
+      )
+    const inserts = readdirSync(join(ROOT, 'bench'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .flatMap((file) => {
+        const text = readFileSync(join(ROOT, 'bench', file), 'utf8')
+        return [...text.matchAll(/insert into (\w+) \(([^)$]+)\)/g)].map(([, table = '', list = '']) => ({
+          file,
+          table,
+          given: list.split(',').map((name) => name.trim()),
+          known: columns.filter((column) => column.table === table),
+        }))
+      })
+      // A benchmark makes some tables itself.
+      .filter(({ known }) => known.length > 0)
+    expect(inserts.length).toBeGreaterThan(5)
+    for (const { file, table, given, known } of inserts) {
+      const names = known.map(({ column }) => column)
+      const needed = known.flatMap(({ column, needed: isNeeded }) => (isNeeded ? [column] : []))
+      expect({ file, table, unknown: given.filter((name) => !names.includes(name)) }).toMatchObject({
+        unknown: [],
+      })
+      expect({ file, table, lacking: needed.filter((name) => !given.includes(name)) }).toMatchObject({
+        lacking: [],
+      })
+    }
   })
 
   test('that make an index concurrently first drop it, in case an attempt has failed', () => {

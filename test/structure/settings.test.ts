@@ -108,6 +108,7 @@ describe('the settings', () => {
       ENVIRONMENT: 'production',
       PORT: '99999',
       OPS_PORT: 'http',
+      DATABASE_URL: 'localhost:5432/billing',
       DATABASE_POOL_SIZE: '4',
       BASE_URL: 'billing.example',
       LOCAL_TEMPORAL_PORT: '0',
@@ -149,8 +150,40 @@ describe('the settings', () => {
     expect(loadConfig(env).baseUrl).toBe(baseUrl)
   })
 
+  test.each([
+    'localhost:5432/billing',
+    'https://db.example/billing',
+    'postgres:/billing',
+    '/var/run/postgresql billing',
+    'postgres://db.example:99999/billing',
+    'postgres://user:hash#in-password@db.example/billing',
+  ])('name a database by a URL that the driver takes: not %s', (DATABASE_URL) => {
+    expect(refusal({ DATABASE_URL }).problems).toEqual([
+      'DATABASE_URL must be a URL such as postgres://user:password@host:5432/billing, with special characters percent-encoded',
+    ])
+  })
+
+  test.each([
+    'postgres://db.example/billing',
+    'postgresql://user:p%23w@db.example:5432/billing?sslmode=verify-full',
+    'postgres://%2Fvar%2Frun%2Fpostgresql/billing',
+    'postgres:///billing?host=/var/run/postgresql',
+    'socket:/var/run/postgresql?db=billing',
+  ])('name a database, also by the socket of its server: %s', (DATABASE_URL) => {
+    expect(loadConfig({ DATABASE_URL }).databaseUrl).toBe(DATABASE_URL)
+  })
+
+  test('have any free port only with a public address', () => {
+    expect(refusal({ PORT: '0' }).problems).toEqual(['PORT may be 0, any free one, only with BASE_URL'])
+    expect(loadConfig({ PORT: '0', BASE_URL: 'https://billing.example' }).port).toBe(0)
+  })
+
   test('that are secrets are not repeated when they do not hold', () => {
-    const secrets = { MASTER_KEY: 'not-a-key', BOOTSTRAP_SECRET_KEY: 'sk_sandbox_short' }
+    const secrets = {
+      DATABASE_URL: 'db:secret',
+      MASTER_KEY: 'not-a-key',
+      BOOTSTRAP_SECRET_KEY: 'sk_sandbox_short',
+    }
     for (const value of Object.values(secrets)) expect(refusal(secrets).message).not.toContain(value)
   })
 
