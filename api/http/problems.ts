@@ -168,8 +168,17 @@ export function requireNoInvalidFields(
   code: 'validation-error' | 'malformed-request',
   fields: Iterable<InvalidField>,
 ): void {
-  const problem = invalidFieldsProblem(code, fields)
-  if (problem.extras.invalidFields?.length !== 0) throw problem
+  const problem = problemOfFields(code, fields)
+  if (problem !== null) throw problem
+}
+
+/** Null without a field: an error records its stack, which most requests need not pay for. */
+export function problemOfFields(
+  code: 'validation-error' | 'malformed-request',
+  fields: Iterable<InvalidField>,
+): Problem | null {
+  const invalidFields = listed(fields)
+  return invalidFields.length === 0 ? null : new Problem(code, summary(invalidFields), { invalidFields })
 }
 
 /** Returns the problem of any error. An internal error has a fixed text. */

@@ -3,7 +3,7 @@ import rawBody from 'raw-body'
 import type { InvalidField } from '../../billing/errors.ts'
 import { Money } from '../../billing/money.ts'
 import { fieldAt, type Path } from './invalid-fields.ts'
-import { invalidFieldsProblem, Problem } from './problems.ts'
+import { invalidFieldsProblem, Problem, problemOfFields } from './problems.ts'
 
 const LARGEST_BODY = 1024 * 1024
 /** Levels of objects and arrays, the body included. */
@@ -32,8 +32,7 @@ export async function readJsonBody(ctx: Context): Promise<JsonBody> {
   const { value, inexact } = MAY_BE_INEXACT.test(text)
     ? withInexactNumbers(text)
     : { value: parsed, inexact: new Map() }
-  const problem = invalidFieldsProblem('validation-error', alteredValues(value, [], inexact))
-  return { value, problem: problem.extras.invalidFields?.length === 0 ? null : problem }
+  return { value, problem: problemOfFields('validation-error', alteredValues(value, [], inexact)) }
 }
 
 /** Throws a problem for a body that is encoded, too large or incomplete. */
