@@ -121,8 +121,8 @@ class LentConnection implements DatabaseConnection {
   readonly #before: readonly QueryConfig[]
   /** Incremented to prepare every statement again, under another name. */
   readonly #prepared: { generation: number }
-  /** `begun`: nothing sent yet. `ended`: committed by its last statement. */
-  #transaction: 'none' | 'begun' | 'open' | 'ended' = 'none'
+  /** `begun`: nothing sent yet. `ended`: committed by its last statement. `failed`: that was its only one, and failed. */
+  #transaction: 'none' | 'begun' | 'open' | 'ended' | 'failed' = 'none'
   /** The state of the protocol is unknown, or the server is read-only: the connection cannot be reused. */
   #isLost = false
 
@@ -138,6 +138,7 @@ class LentConnection implements DatabaseConnection {
 
   async executeQuery<Row>({ sql, parameters, name, commits }: Statement): Promise<QueryResult<Row>> {
     if (this.#transaction === 'ended') throw new Error('the transaction has committed')
+    if (this.#transaction === 'failed') throw new Error('the transaction was rolled back')
     if (commits && this.#transaction === 'none') throw new Error('there is no transaction to commit')
     const { generation } = this.#prepared
     const statement: QueryConfig = {
@@ -165,13 +166,15 @@ class LentConnection implements DatabaseConnection {
 
   /** @throws Error when PostgreSQL did not commit, or the outcome is unknown. */
   async commit(): Promise<void> {
+    if (this.#transaction === 'failed') throw new Error('the transaction was rolled back')
     if (this.#transaction === 'open') requireCommitted(await this.#send([COMMIT]))
     this.#transaction = 'none'
   }
 
   /** Never fails: a lost connection ends its transaction as well. */
   async rollback(): Promise<void> {
-    if (this.#transaction === 'open' && !this.#isLost)
+    // One that has failed is rolled back already, and this shows whether the connection is still there.
+    if ((this.#transaction === 'open' || this.#transaction === 'failed') && !this.#isLost)
       await this.#send([{ text: 'rollback' }]).catch(() => {})
     this.#transaction = 'none'
   }
@@ -182,9 +185,12 @@ class LentConnection implements DatabaseConnection {
 
   /** Sends the `begin` or `commit` that the statement needs with it. */
   async #run(statement: QueryConfig, commits: boolean): Promise<pg.QueryResult[]> {
-    if (this.#transaction === 'none') {
-      // Without `begin`, the statements of one write are a transaction of their own.
+    const isWhole = this.#transaction === 'begun' && commits
+    if (this.#transaction === 'none' || isWhole) {
+      if (isWhole) this.#transaction = 'failed'
+      // Without `begin`, the statements of one write are a transaction of their own; a commit that fails is an error.
       const results = await this.#send([...this.#before, statement])
+      if (isWhole) this.#transaction = 'ended'
       return results.slice(this.#before.length)
     }
     const before = this.#transaction === 'begun' ? [BEGIN, ...this.#before] : []

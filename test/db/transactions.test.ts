@@ -175,11 +175,33 @@ describe('a transaction', () => {
           await lastStep(trx, run, 1)
         },
       ],
+      'where the commit of its only statement fails': [
+        /one_each/,
+        (trx, run) =>
+          lastStatement(trx, 'test-twice', 'insert into steps select ?, 1 from generate_series(1, 2)', [run]),
+      ],
+      'where the connection ends at the commit of its only statement': [
+        /terminat/,
+        (trx, run) =>
+          lastStatement(
+            trx,
+            'test-end-only',
+            'with step as (insert into steps values (?, 1)) insert into ends values (?)',
+            [run, run],
+          ),
+      ],
       'where it has failed, and goes on as if it had not': [
         /rolled back/,
         async (trx, run) => {
           await step(trx, run, 1)
           await statement(trx, 'test-fail', 'select 1 / 0').catch(() => {})
+        },
+      ],
+      'where its only statement has failed, and it goes on as if it had not': [
+        /rolled back/,
+        async (trx, run) => {
+          await lastStatement(trx, 'test-fail-last', 'select 1 / 0').catch(() => {})
+          await step(trx, run, 1).catch(() => {})
         },
       ],
       'where it has failed, and its last statement comes all the same': [
