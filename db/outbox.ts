@@ -6,7 +6,7 @@ import { lockArguments } from './advisory-locks.ts'
 import { DELIVERY_CHANNEL, WAKE_UP_CHANNEL } from './channels.ts'
 import { type EventContent, eventPayload } from './event-payload.ts'
 import { NEW_POSITION } from './event-positions.ts'
-import { insertion, type NewRow } from './insert-row.ts'
+import { type Insertion, insertion, type NewRow } from './insert-row.ts'
 import { newId } from './new-id.ts'
 import { lastStatement, statement } from './statement.ts'
 import { RECEIVES } from './webhooks-of-event.ts'
@@ -79,11 +79,58 @@ interface Tenant {
 export async function writeConsequences(
   em: EntityManager,
   tenant: Tenant,
-  { rows: records, events, timeline, wakeUps }: Consequences,
+  { rows, events, timeline, wakeUps }: Consequences,
   commits: boolean,
 ): Promise<string[]> {
-  if (records.length + events.length + timeline.length + wakeUps.length === 0) return []
-  const insertions = records.map((record) => insertion(em, record))
+  const parts = [
+    ...rows.map((row, ordinal) => recordPart(insertion(em, row), ordinal)),
+    ...(events.length === 0 ? [] : [eventPart(events, tenant)]),
+    ...(timeline.length === 0 ? [] : [timelinePart(timeline, tenant)]),
+    ...(wakeUps.length === 0 ? [] : [wakeUpPart(wakeUps, tenant)]),
+  ]
+  if (parts.length === 0) return []
+  const run = commits ? lastStatement : statement
+  const work = await run<{ channel: string; notified: boolean }>(
+    em,
+    `write-${parts.map(({ name }) => name).join('-')}`,
+    textOf(parts),
+    [...parts.flatMap(({ values }) => values), ...parts.flatMap(({ work }) => work?.values ?? [])],
+  )
+  return work.filter(({ notified }) => !notified).map(({ channel }) => channel)
+}
+
+/** What a change has none of is left out, since PostgreSQL prepares every part at each execution. */
+interface Part {
+  /** Short, because PostgreSQL takes 63 characters of a statement's name. */
+  readonly name: string
+  readonly text: string
+  readonly values: readonly unknown[]
+  /** The channel to notify, if the condition holds; null: none. */
+  readonly work: {
+    readonly channel: string
+    readonly condition: string
+    readonly values: readonly unknown[]
+  } | null
+}
+
+function textOf(parts: readonly Part[]): string {
+  const work = parts.flatMap((part) =>
+    part.work === null ? [] : [`('${part.work.channel}', ${part.work.condition})`],
+  )
+  const notifications =
+    work.length === 0
+      ? `select '' as channel, true as notified where false`
+      : `select channel,
+            case when pg_try_advisory_xact_lock(${lockArguments('notification')}) then pg_notify(channel, '') is not null else false end as notified
+       from (values ${work.join(', ')}) as work (channel, is_left) where is_left`
+  return `with ${parts.map(({ text }) => text).join(', ')} ${notifications}`
+}
+
+function recordPart({ table, text, values }: Insertion, ordinal: number): Part {
+  return { name: table, text: `record_${ordinal} as (${text})`, values, work: null }
+}
+
+function eventPart(events: readonly NewEvent[], { organizationId, now }: Tenant): Part {
   const rows = events.map((event, ordinal) => {
     const id = newId('evt')
     return {
@@ -97,11 +144,9 @@ export async function writeConsequences(
       payload: eventPayload(id, event),
     }
   })
-  const run = commits ? lastStatement : statement
-  const work = await run<{ channel: string; notified: boolean }>(
-    em,
-    `write-consequences${insertions.map(({ table }) => `-${table}`).join('')}`,
-    `with ${insertions.map(({ text }, ordinal) => `record_${ordinal} as (${text}), `).join('')}given as (
+  return {
+    name: 'e',
+    text: `given as (
        select * from jsonb_to_recordset(?::jsonb) as given
          (ordinal int, id text, type text, website_id text, entity_id text, event_time timestamptz, payload text,
           except_webhook_id text)
@@ -121,7 +166,29 @@ export async function writeConsequences(
          join webhooks webhook on webhook.organization_id = ? and ${RECEIVES}
         order by given.ordinal
        returning 1
-     ), new_timeline as (
+     )`,
+    values: [JSON.stringify(rows), organizationId, now, now, organizationId],
+    work: { channel: DELIVERY_CHANNEL, condition: 'exists (select from new_deliveries)', values: [] },
+  }
+}
+
+function timelinePart(timeline: readonly NewTimelineEntry[], { organizationId, now }: Tenant): Part {
+  const rows = timeline.map(({ records, ...entry }) => ({
+    id: newId('tl'),
+    customer_id: records.customerId,
+    subscription_id: records.subscriptionId,
+    invoice_id: records.invoiceId,
+    transaction_id: records.transactionId,
+    credit_memo_id: records.creditMemoId,
+    gateway_account_id: records.gatewayAccountId,
+    type: entry.type,
+    occurred_time: entry.occurredTime.toISOString(),
+    cause: entry.cause,
+    message: entry.message,
+  }))
+  return {
+    name: 't',
+    text: `new_timeline as (
        insert into timeline_entries
          (organization_id, id, customer_id, subscription_id, invoice_id, transaction_id, credit_memo_id, gateway_account_id,
           type, occurred_time, cause, message, revision, created_time, updated_time)
@@ -130,48 +197,24 @@ export async function writeConsequences(
          from jsonb_to_recordset(?::jsonb) as given
            (id text, customer_id text, subscription_id text, invoice_id text, transaction_id text, credit_memo_id text,
             gateway_account_id text, type text, occurred_time timestamptz, cause text, message text)
-     ), woken as (
+     )`,
+    values: [organizationId, now, now, JSON.stringify(rows)],
+    work: null,
+  }
+}
+
+function wakeUpPart(wakeUps: readonly WakeUp[], { organizationId, now }: Tenant): Part {
+  return {
+    name: 'w',
+    text: `woken as (
        insert into wake_ups (workflow, organization_id, record_id, starts, gateway_call, due_by, attributes)
        select workflow, ?, record_id, starts, gateway_call, due_by, attributes
          from jsonb_to_recordset(?::jsonb) as given
            (workflow text, record_id text, starts boolean, gateway_call boolean, due_by timestamptz, attributes jsonb)
-     )
-     select channel,
-            case when pg_try_advisory_xact_lock(${lockArguments('notification')}) then pg_notify(channel, '') is not null else false end as notified
-       from (values (?, exists (select from new_deliveries)), (?, ?::boolean)) as work (channel, is_left) where is_left`,
-    [
-      ...insertions.flatMap(({ values }) => values),
-      JSON.stringify(rows),
-      tenant.organizationId,
-      tenant.now,
-      tenant.now,
-      tenant.organizationId,
-      tenant.organizationId,
-      tenant.now,
-      tenant.now,
-      JSON.stringify(
-        timeline.map(({ records, ...entry }) => ({
-          id: newId('tl'),
-          customer_id: records.customerId,
-          subscription_id: records.subscriptionId,
-          invoice_id: records.invoiceId,
-          transaction_id: records.transactionId,
-          credit_memo_id: records.creditMemoId,
-          gateway_account_id: records.gatewayAccountId,
-          type: entry.type,
-          occurred_time: entry.occurredTime.toISOString(),
-          cause: entry.cause,
-          message: entry.message,
-        })),
-      ),
-      tenant.organizationId,
-      JSON.stringify(wakeUps.map((wakeUp) => wakeUpRow(wakeUp, tenant.now))),
-      DELIVERY_CHANNEL,
-      WAKE_UP_CHANNEL,
-      wakeUps.length > 0,
-    ],
-  )
-  return work.filter(({ notified }) => !notified).map(({ channel }) => channel)
+     )`,
+    values: [organizationId, JSON.stringify(wakeUps.map((wakeUp) => wakeUpRow(wakeUp, now)))],
+    work: { channel: WAKE_UP_CHANNEL, condition: 'true', values: [] },
+  }
 }
 
 function wakeUpRow({ workflow, recordId, starts, gatewayCall, dueBy, attributes }: WakeUp, now: Date) {
