@@ -57,6 +57,8 @@ export interface WakeUp extends Deadline {
 
 /** Milliseconds: a wake-up without a deadline is relayed as if it were due then, after nearer deadlines. */
 const WITHOUT_DEADLINE = 600_000
+/** Milliseconds: the execution of a new record that sleeps longer needs no notification. */
+const LEAD = 60_000
 
 export interface Consequences {
   /** New records, besides those that the ORM writes. */
@@ -213,8 +215,17 @@ function wakeUpPart(wakeUps: readonly WakeUp[], { organizationId, now }: Tenant)
            (workflow text, record_id text, starts boolean, gateway_call boolean, due_by timestamptz, attributes jsonb)
      )`,
     values: [organizationId, JSON.stringify(wakeUps.map((wakeUp) => wakeUpRow(wakeUp, now)))],
-    work: { channel: WAKE_UP_CHANNEL, condition: 'true', values: [] },
+    work: {
+      channel: WAKE_UP_CHANNEL,
+      condition: '?::boolean',
+      values: [wakeUps.some((wakeUp) => !isForLater(wakeUp, now))],
+    },
   }
+}
+
+/** True if the relay's next poll, within a second, is early enough. */
+function isForLater({ starts, dueBy }: WakeUp, now: Date): boolean {
+  return starts && dueBy !== null && dueBy.getTime() - now.getTime() > LEAD
 }
 
 function wakeUpRow({ workflow, recordId, starts, gatewayCall, dueBy, attributes }: WakeUp, now: Date) {

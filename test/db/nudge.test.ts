@@ -2,9 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
 import { lockArguments } from '../../db/advisory-locks.ts'
-import { DELIVERY_CHANNEL } from '../../db/channels.ts'
-import { type Catalogue, catalogue } from '../support/catalogue.ts'
+import { DELIVERY_CHANNEL, WAKE_UP_CHANNEL } from '../../db/channels.ts'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { create } from '../support/create.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { makeToken } from '../support/tokens.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 describe('listeners', () => {
@@ -50,5 +52,31 @@ describe('listeners', () => {
     await other.query(`select pg_advisory_xact_lock(${lockArguments('notification')})`)
     expect(await timesHeard()).toBe(1)
     await other.query('rollback')
+  })
+
+  test('hear nothing of an execution that sleeps for more than a minute, which the next poll starts', async () => {
+    const channels: string[] = []
+    const note = ({ channel }: pg.Notification) => void channels.push(channel)
+    listener.on('notification', note)
+    await listener.query(`listen ${WAKE_UP_CHANNEL}`)
+    const order = (startTime: number) =>
+      create(
+        merchant.api,
+        'subscriptions',
+        orderBody(merchant, { startTime: new Date(startTime).toISOString() }),
+      )
+    await makeToken(merchant.api)
+    await order(Date.now() + 120_000)
+    await merchant.api.post('customers', { firstName: 'Ada' })
+    await waitFor('the listener to hear of the customer', async () =>
+      channels.filter((channel) => channel === DELIVERY_CHANNEL).length >= 2 ? true : null,
+    )
+    expect(channels).not.toContain(WAKE_UP_CHANNEL)
+    await order(Date.now() + 50_000)
+    await waitFor('the listener to hear of the order', async () =>
+      channels.includes(WAKE_UP_CHANNEL) ? true : null,
+    )
+    await listener.query(`unlisten ${WAKE_UP_CHANNEL}`)
+    listener.off('notification', note)
   })
 })
