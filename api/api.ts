@@ -21,6 +21,7 @@ import { createWallet } from '../wallets/wallets.ts'
 import { createRateLimit } from './http/rate-limit.ts'
 import { passwordsInTurn } from './passwords-in-turn.ts'
 import { type ApiDependencies, createServer } from './server.ts'
+import { together } from './together.ts'
 import { createRequestLog } from './tracking/request-log.ts'
 
 /** How long requests in progress may take after a stop, in milliseconds. */
@@ -87,7 +88,11 @@ export async function startApi(
     routes: gatewayRoutes(() => orm.em.fork(), Date.now),
     stripeHost: config.stripeHost,
   })
-  const gateway = outsideTransactions(gateways, GATEWAY_CALLS)
+  const takesCards = together(async (organizationId) => {
+    const takes = await gateways.takesCards(organizationId)
+    return () => takes
+  })
+  const gateway = outsideTransactions({ ...gateways, takesCards }, GATEWAY_CALLS)
   // Loaded on demand, so that an API without Temporal does not load its client.
   const temporal =
     dependencies.temporal === null

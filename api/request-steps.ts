@@ -23,8 +23,10 @@ import type { Metrics } from '../ops/metrics.ts'
 import type { Wallet } from '../wallets/port.ts'
 import {
   type Credential,
+  type CredentialSources,
   challenge,
   authenticate as findCredential,
+  keyFinder,
   authorize as requirePermission,
 } from './http/authentication.ts'
 import { customerTokenReader } from './http/customer-jwt.ts'
@@ -95,14 +97,18 @@ type Step = RouterMiddleware<RequestState>
 const NO_BODY: JsonBody = { value: null, problem: null }
 
 export interface SharedSteps {
-  readonly readCustomerToken: ReturnType<typeof customerTokenReader>
+  readonly sources: CredentialSources
   readonly validatorOf: ReturnType<typeof createBodyValidator>
   readonly queryValidatorOf: ReturnType<typeof createQueryValidator>
 }
 
-export function sharedSteps({ vault, config }: OperationDependencies): SharedSteps {
+export function sharedSteps({ orm, vault, installation, config }: OperationDependencies): SharedSteps {
   return {
-    readCustomerToken: customerTokenReader(vault, config.baseUrl),
+    sources: {
+      installation,
+      findKey: keyFinder(() => orm.em.fork()),
+      readCustomerToken: customerTokenReader(vault, config.baseUrl),
+    },
     validatorOf: createBodyValidator(),
     queryValidatorOf: createQueryValidator(),
   }
@@ -130,8 +136,7 @@ export function stepsOf(
     ctx.set({ ...operationHeaders(route) })
     state.em = orm.em.fork()
     state.params = storable(ctx.params as Record<string, string>)
-    const sources = { installation, readCustomerToken: shared.readCustomerToken }
-    state.credential = await findCredential(ctx, state.em, sources, route)
+    state.credential = await findCredential(ctx, state.em, shared.sources, route)
     if (isOfHost(route)) state.params.organizationId = state.credential.organizationId
     await next()
   }

@@ -7,6 +7,7 @@ import type { ApiKeyType } from '../../db/entities/api-key.ts'
 import type { InstallationFacts } from '../../db/installation.ts'
 import { inOrganization } from '../../db/organization-scope.ts'
 import { statement } from '../../db/statement.ts'
+import { together } from '../together.ts'
 import type { customerTokenReader } from './customer-jwt.ts'
 import { Problem } from './problems.ts'
 
@@ -34,6 +35,8 @@ export interface Credential {
 
 export interface CredentialSources {
   readonly installation: InstallationFacts
+  /** By its hash. */
+  readonly findKey: (hash: string) => Promise<KeyRow | undefined>
   readonly readCustomerToken: ReturnType<typeof customerTokenReader>
 }
 
@@ -45,11 +48,19 @@ interface KeyRow {
   allowed_ips: string[] | null
 }
 
+/** Requests with the same key that come together are authenticated by one look-up, which begins after all of them. */
+export function keyFinder(em: () => EntityManager): CredentialSources['findKey'] {
+  return together(async (hash) => {
+    const [row] = await statement<KeyRow>(em(), 'find-api-key', 'select * from find_api_key(?)', [hash])
+    return () => row
+  })
+}
+
 /** Throws `unauthorized` unless the request has exactly one credential, known and in its place. */
 export async function authenticate(
   ctx: Context,
   em: EntityManager,
-  { installation, readCustomerToken }: CredentialSources,
+  { installation, findKey, readCustomerToken }: CredentialSources,
   { secretInAuthorization = false }: { readonly secretInAuthorization?: boolean },
 ): Promise<Credential> {
   const unauthorized = (detail: string) => new Problem('unauthorized', detail)
@@ -72,9 +83,7 @@ export async function authenticate(
     if (credential !== null) return credential
     throw unauthorized('The customer token does not exist, has expired or was revoked.')
   }
-  const [row] = await statement<KeyRow>(em, 'find-api-key', 'select * from find_api_key(?)', [
-    installation.hashKey(key || authorization),
-  ])
+  const row = await findKey(installation.hashKey(key || authorization))
   if (row === undefined) throw unauthorized('The key does not exist in this environment.')
   return {
     form: row.type,

@@ -3,13 +3,9 @@
  * and in which window, are settings: `RATE_LIMIT` and those after it in config/config.ts.
  */
 import pg from 'pg'
-import {
-  type RateLimiterAbstract,
-  RateLimiterMemory,
-  RateLimiterPostgres,
-  RateLimiterRes,
-} from 'rate-limiter-flexible'
+import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterPostgres } from 'rate-limiter-flexible'
 import { connectionOptions } from '../../db/connection.ts'
+import { together } from '../together.ts'
 import { Problem } from './problems.ts'
 
 export interface Usage {
@@ -50,6 +46,8 @@ export interface RateLimitOptions {
   readonly connectTimeout?: number | undefined
 }
 
+type Counter = (key: string) => Promise<Usage>
+
 /** Counts on connections of its own, outside the transactions of commands. */
 export function createRateLimit({
   databaseUrl,
@@ -59,6 +57,18 @@ export function createRateLimit({
   windowSeconds,
   connectTimeout = 3_000,
 }: RateLimitOptions): RateLimit {
+  /** Each request has the number that it would have alone. */
+  const counter = (limiter: RateLimiterAbstract): Counter =>
+    together(async (key, requests) => {
+      const { consumedPoints, msBeforeNext } = await limiter.penalty(key, requests)
+      const until = new Date(Date.now() + msBeforeNext)
+      return (place) => {
+        const limit = limiter.points
+        const count = consumedPoints - requests + place + 1
+        const remaining = Math.max(0, limit - count)
+        return { limit, remaining, window: windowSeconds, until, isExceeded: count > limit }
+      }
+    })
   // Asynchronous commit: a count lost in a crash only lets a few more requests through.
   const pool = new pg.Pool({
     ...connectionOptions({
@@ -72,50 +82,36 @@ export function createRateLimit({
   })
   pool.on('error', () => {}) // an idle connection was lost; the next request opens another
   const inDatabase = (points: number, keyPrefix: string) =>
-    new RateLimiterPostgres({
-      storeClient: pool,
-      points,
-      duration: windowSeconds,
-      tableName: 'rate_limits',
-      tableCreated: true,
-      clearExpiredByTimeout: false,
-      keyPrefix,
-    })
+    counter(
+      new RateLimiterPostgres({
+        storeClient: pool,
+        points,
+        duration: windowSeconds,
+        tableName: 'rate_limits',
+        tableCreated: true,
+        clearExpiredByTimeout: false,
+        keyPrefix,
+      }),
+    )
   const writes = inDatabase(limit, '')
   const browserWrites = inDatabase(shareOf(limit), 'browser')
   const refused = inDatabase(limit, 'refused')
-  const inMemory = (points: number) => new RateLimiterMemory({ points, duration: windowSeconds })
+  const inMemory = (points: number) => counter(new RateLimiterMemory({ points, duration: windowSeconds }))
   const reads = inMemory(readLimit)
   const browserReads = inMemory(shareOf(readLimit))
 
-  const count = async (limiter: RateLimiterAbstract, key: string): Promise<Usage> => {
-    const { points } = limiter
-    try {
-      return usage(points, await limiter.consume(key), false)
-    } catch (error) {
-      if (!(error instanceof RateLimiterRes)) throw error
-      return usage(points, error, true)
-    }
-  }
-  const usage = (points: number, { remainingPoints, msBeforeNext }: RateLimiterRes, isExceeded: boolean) => ({
-    limit: points,
-    remaining: isExceeded ? 0 : remainingPoints,
-    window: windowSeconds,
-    until: new Date(Date.now() + msBeforeNext),
-    isExceeded,
-  })
   const countWithin =
-    (all: RateLimiterAbstract, browsers: RateLimiterAbstract) =>
+    (all: Counter, browsers: Counter) =>
     async ({ organizationId, form }: Caller): Promise<Usage> => {
-      if (form === 'secret') return await count(all, organizationId)
-      const share = await count(browsers, organizationId)
+      if (form === 'secret') return await all(organizationId)
+      const share = await browsers(organizationId)
       if (share.isExceeded) return share
-      const whole = await count(all, organizationId)
+      const whole = await all(organizationId)
       return whole.isExceeded || whole.remaining < share.remaining ? whole : share
     }
   return {
     countWrite: countWithin(writes, browserWrites),
-    countRefused: ({ organizationId, id }) => count(refused, `${organizationId}/${id}`),
+    countRefused: ({ organizationId, id }) => refused(`${organizationId}/${id}`),
     countRead: countWithin(reads, browserReads),
     close: () => pool.end(),
   }

@@ -170,6 +170,16 @@ describe('the rate limit', () => {
     expect(remaining(await here.post('websites', { name: 'W' }))).toBe(String(LIMIT - 4))
   })
 
+  test('is exact for browsers too whose requests come at once, and counts those alone that it lets through', async () => {
+    const { id, here, publishableKey } = await merchant()
+    const browser = apiClient(service.baseUrl, id, { Authorization: publishableKey })
+    const responses = await Promise.all(Array.from({ length: 12 }, () => browser.post('tokens', tokenBody())))
+    const made = responses.filter(({ status }) => status === 201)
+    expect(made.map((response) => Number(remaining(response))).sort()).toEqual([0, 1, 2])
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(9)
+    expect(remaining(await here.post('websites', { name: 'W' }))).toBe(String(LIMIT - 4))
+  })
+
   test('is told in the fields of the IETF draft as well', async () => {
     const { here } = await merchant()
     const { headers } = await here.post('websites', { name: 'W' })
