@@ -32,11 +32,14 @@ import {
 import { customerTokenReader } from './http/customer-jwt.ts'
 import {
   claimKey,
+  endLease,
   findStoredResponse,
   type IdempotentRequest,
+  leaseKey,
   readIdempotencyKey,
   replay,
   requestHash,
+  type StoredResponse,
   stillRunning,
   storableRefusal,
   storeResponse,
@@ -361,17 +364,38 @@ function ownerOf({ operation, key, requestHash }: IdempotentRequest): string {
 /** Error responses are stored under the key as well. */
 async function handleOnce(
   context: OperationContext,
-  route: Pick<Route, 'continues'> & { readonly handler: OperationHandler },
+  route: Pick<Route, 'continues' | 'sendsOnce' | 'success'> & { readonly handler: OperationHandler },
   request: IdempotentRequest,
   vault: Vault,
 ): Promise<OperationResponse> {
   const stored = route.continues === true ? null : await findStoredResponse(context.em, vault, request)
   if (stored !== null) return replay(stored)
+  if (route.sendsOnce === true) return await handleUnderLease(context, route, request, vault)
   try {
     return await route.handler(context)
   } catch (error) {
     const refusal = storableRefusal(problemOf(error))
     if (refusal !== null) await storeResponse(context.em.fork(), vault, request, refusal)
+    throw error
+  }
+}
+
+/** The handler commits nothing: its response is stored here. */
+async function handleUnderLease(
+  context: OperationContext,
+  route: Pick<Route, 'success'> & { readonly handler: OperationHandler },
+  request: IdempotentRequest,
+  vault: Vault,
+): Promise<OperationResponse> {
+  const other = await leaseKey(context.em.fork(), vault, request)
+  if (other !== null) return replay(other)
+  const end = (stored: StoredResponse | null) => endLease(context.em.fork(), vault, request, stored)
+  try {
+    const response = await route.handler(context)
+    await end({ status: response.status ?? route.success, response })
+    return response
+  } catch (error) {
+    await end(storableRefusal(problemOf(error)))
     throw error
   }
 }

@@ -272,6 +272,8 @@ export interface Route {
   readonly callsProvider?: boolean
   /** True if the handler also runs for a repetition: it continues the request, or checks the caller again. */
   readonly continues?: boolean
+  /** True if the handler sends something outside of transactions, and commits nothing. */
+  readonly sendsOnce?: boolean
   /** With a signed handler, `accepts` is empty. */
   readonly handler: OperationHandler | SignedHandler
 }
@@ -747,6 +749,7 @@ export const ROUTES: readonly Route[] = [
     takesBody: true,
     returns: 'nothing',
     success: 204,
+    sendsOnce: true,
     handler: previewWebhook,
   },
 

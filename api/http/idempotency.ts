@@ -1,6 +1,7 @@
 /**
  * `Idempotency-Key` on POST. The response is stored in the transaction of its change, and replayed for a day.
- * A lock of that transaction marks the request as in progress, so the mark ends with the process.
+ * A lock of that transaction marks the request as in progress, so the mark ends with the process. What is sent outside of
+ * a transaction is marked by a lease instead, since a lock would hold a connection for as long.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Context } from 'koa'
@@ -16,6 +17,8 @@ import { headerOf } from './request-headers.ts'
 
 /** Milliseconds. worker/retention.ts keeps a stored response for longer. */
 const STORED_FOR = 24 * 3_600_000
+/** Longer than any request that `leaseKey` marks. Milliseconds. */
+const LEASE = 120_000
 const STORED_STATUSES = [409, 422]
 /** Error responses of this many bytes or more are not stored. */
 const LARGEST_REFUSAL = 16 * 1024
@@ -94,6 +97,38 @@ export async function claimKey(
   return await findStoredResponse(unit.em, vault, request)
 }
 
+/**
+ * Marks a request as in progress that does something once outside of a transaction. Returns what is stored for
+ * another that has the key. A mark that a crash left ends by itself.
+ */
+export async function leaseKey(
+  em: EntityManager,
+  vault: Vault,
+  request: IdempotentRequest,
+): Promise<StoredResponse | null> {
+  const { code, message: detail, extras } = stillRunning()
+  const mark = { status: 409, problem: { code, detail, extras } }
+  const isTaken = await insertRecord(em, vault, request, mark, STORED_FOR - LEASE)
+  if (isTaken) return null
+  const stored = await findStoredResponse(em, vault, request)
+  if (stored === null) throw stillRunning()
+  return stored
+}
+
+/** Puts the response in place of the mark of `leaseKey`; null: the request can be repeated at once. */
+export async function endLease(
+  em: EntityManager,
+  vault: Vault,
+  request: IdempotentRequest,
+  stored: StoredResponse | null,
+): Promise<void> {
+  const { organizationId, operation, key } = request
+  await em.transactional(async (own) => {
+    await own.nativeDelete(IdempotencyRecord, { organizationId, operation, key })
+    if (stored !== null) await storeResponse(own, vault, request, stored)
+  })
+}
+
 /** Stores a response in the unit's transaction. It replaces one that is older than a day. */
 export async function storeResponse(
   em: EntityManager,
@@ -101,23 +136,37 @@ export async function storeResponse(
   request: IdempotentRequest,
   stored: StoredResponse,
 ): Promise<void> {
-  await statement(
+  await insertRecord(em, vault, request, stored, 0)
+}
+
+/** Returns false if the key has a record of the last day. `age`: milliseconds of its day that are over. */
+async function insertRecord(
+  em: EntityManager,
+  vault: Vault,
+  request: IdempotentRequest,
+  stored: StoredResponse,
+  age: number,
+): Promise<boolean> {
+  const rows = await statement<object>(
     em,
     'store-response',
     `insert into idempotency_records (organization_id, operation, key, request_hash, response_cipher, created_time)
-     values (?, ?, ?, ?, ?, now())
+     values (?, ?, ?, ?, ?, now() - ? * interval '1 millisecond')
      on conflict (organization_id, operation, key) do update
         set request_hash = excluded.request_hash, response_cipher = excluded.response_cipher, created_time = excluded.created_time
-      where idempotency_records.created_time <= now() - ? * interval '1 millisecond'`,
+      where idempotency_records.created_time <= now() - ? * interval '1 millisecond'
+     returning 1`,
     [
       request.organizationId,
       request.operation,
       request.key,
       request.requestHash,
       await vault.seal(JSON.stringify(stored)),
+      age,
       STORED_FOR,
     ],
   )
+  return rows.length > 0
 }
 
 /** Returns null for a large problem, and if a repetition may have another outcome. */

@@ -118,10 +118,12 @@ export const storefrontInstrumentWriter: Pick<
   Writer<PaymentInstrumentRow, StorefrontPaymentInstrument>,
   'create'
 > = {
-  create: (unit, id, { token }, context) => {
-    const customerId = customerOf(context)
-    return createPaymentInstrument(unit, context.cards, id, { customerId, source: { token } })
-  },
+  create: (unit, id, { token, billingAddress }, context) =>
+    createPaymentInstrument(unit, context.cards, id, {
+      customerId: customerOf(context),
+      source: { token },
+      billingAddress: contactOf(billingAddress),
+    }),
 }
 
 export async function patchStorefrontInstrument(context: OperationContext): Promise<OperationResponse> {

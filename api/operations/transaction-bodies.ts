@@ -41,7 +41,7 @@ export async function startOf(
 function saleOf(body: Transaction, type: 'sale' | 'authorize'): Sale {
   const { customerId, currency, amount } = body
   const paymentInstruction = instructionOf(body.paymentInstruction)
-  const problems = unsupportedBySale(body, paymentInstruction)
+  const problems = [...unsupportedBySale(body, paymentInstruction), ...unreadableUrl(body)]
   if (customerId == null || currency == null || amount == null || paymentInstruction === null) {
     const needed = { customerId, currency, amount, paymentInstruction }
     const missing = Object.entries(needed).filter(([, value]) => value == null)
@@ -123,6 +123,12 @@ function unsupportedBySale(
       isProcessedOutside === true && !isExternal,
     ),
   ]
+}
+
+/** A URI by its characters need not be a URL: its host or port may be none. */
+function unreadableUrl({ redirectUrl }: Transaction): InvalidField[] {
+  if (redirectUrl == null || URL.canParse(redirectUrl)) return []
+  return [{ field: 'redirectUrl', code: 'wrong-format', message: 'must be an http or https URL' }]
 }
 
 /** Members of other types that a refund, capture or void has. */

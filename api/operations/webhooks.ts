@@ -126,5 +126,5 @@ export async function previewWebhook(context: OperationContext): Promise<Operati
       },
     ])
   }
-  return await context.commit(async () => ({}))
+  return {}
 }

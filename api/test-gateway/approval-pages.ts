@@ -1,12 +1,14 @@
 /** Pages of the sandbox's test gateway in place of a bank's (3-D Secure). An answer is recorded at once. */
 import type Router from '@koa/router'
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { ID_PATTERN } from '../../billing/id-format.ts'
 import { plainAmount } from '../../billing/money.ts'
 import { heldBy, lastRoute } from '../../commands/payments/gateway-routes.ts'
 import { recordFoundResult } from '../../commands/payments/query-transaction.ts'
 import { Transaction } from '../../db/entities/index.ts'
 import { inOrganization } from '../../db/organization-scope.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'
+import { returnPage } from '../../gateways/return-page.ts'
 import type { Approval, Approvals, DecidedCharge } from '../../gateways/test-gateway.ts'
 import { Problem } from '../http/problems.ts'
 import type { ApiState } from '../http/state.ts'
@@ -18,11 +20,14 @@ interface PageDependencies {
   readonly baseUrl: string
 }
 
+const ID = new RegExp(ID_PATTERN)
+
 export function approvalPages(router: Router<ApiState>, { approvals, em, baseUrl }: PageDependencies): void {
   const found = async (id = ''): Promise<Approval> => {
-    const approval = await approvals.approval(id)
+    const approval = ID.test(id) ? await approvals.approval(id) : null
     if (approval === null) throw new Problem('not-found', 'No payment waits for an approval here.')
-    return approval
+    // Earlier versions took addresses that cannot be parsed.
+    return URL.canParse(approval.returnUrl) ? approval : { ...approval, returnUrl: returnPage(baseUrl) }
   }
 
   router.get('/test-gateway/approvals/:id', async (ctx) => {

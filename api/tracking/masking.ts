@@ -22,11 +22,16 @@ const CARD_NAME = new RegExp(
   ].join('|')}))`,
   'is',
 )
+/** The custom headers of a webhook can have any values. */
 const SECRET_NAME =
-  /^(?:authorization|nonce|signature|merchantSessionIdentifier)$|(?:password|token|secret|key)$/i
+  /^(?:authorization|headers|nonce|signature|merchantSessionIdentifier)$|(?:password|token|secret|key)$/i
 /** Bounded, since a text can have a quotation mark anywhere. */
 const NAME = '"([^"\\\\]{1,60})'
-const MEMBERS = new RegExp(`${NAME}("\\s*:\\s*)(?:${STRING}|-?\\d[\\d.eE+-]*)`, 'g')
+/** Other strings match too, without a name: what is in one must not begin a member. */
+const MEMBERS = new RegExp(
+  `"((?:[^"\\\\]|\\\\[^]){1,60})("\\s*:\\s*)(?:${STRING}|-?\\d[\\d.eE+-]*)|${STRING}`,
+  'g',
+)
 /** The same in a document that is a string of the text. */
 const QUOTED_MEMBERS = new RegExp(
   `${NAME}(\\\\+"\\s*:\\s*)(?:\\\\+"(?:[^"\\\\]|\\\\+(?!["\\\\]))*|-?\\d[\\d.eE+-]*)`,
@@ -34,9 +39,13 @@ const QUOTED_MEMBERS = new RegExp(
 )
 /** Members of both whose value is a list or object. */
 const CONTAINERS = new RegExp(`${NAME}(\\\\*"\\s*:\\s*)[[{]`, 'g')
-/** Custom headers of a webhook, whose values can be anything. */
-const HEADER_LISTS = new RegExp(`"headers"\\s*:\\s*\\[(?:[^\\]"]|${STRING})*(?:\\]|$)`, 'g')
-const HEADER_VALUES = new RegExp(`"value"(\\s*:\\s*)${STRING}`, 'g')
+/** Headers in the shape of the contract, of which `KEPT_OF_HEADER` is no secret. */
+const HEADER_LIST = `"headers"\\s*:\\s*\\[(?:[\\s,]|\\{(?:[^[\\]{}"]|${STRING})*(?:\\}|$))*(?:\\]|$)`
+const HEADER_LISTS = new RegExp(HEADER_LIST, 'g')
+const HEADER_LIST_HERE = new RegExp(HEADER_LIST, 'y')
+const KEPT_OF_HEADER = /^(?:name|status)$/
+/** What stands before the host of a URL. Of a member `host`, also without a scheme; a port is none of it. */
+const USER_INFO = /(\/\/|"host"\s*:\s*")(?:[^\s/?#"]*|[^\s/?#"@:[]{0,255}:(?!\d*[/?#"])[^\s"]{0,255})@/g
 /** Keys, authentication and payment tokens. */
 const VALUES = /\b[a-z]{2}_[a-z]+_[A-Za-z0-9_-]{16,}|\btok_[0-9A-Z]{26}/g
 /** As long as the shortest JWT, which may stand behind a hyphen or dot. */
@@ -85,14 +94,20 @@ export function maskedHeaders(headers: Readonly<Record<string, unknown>>): Recor
 
 function masked(text: string): string {
   return withoutSecretValues(
-    withoutCardContainers(text)
-      .replaceAll(HEADER_LISTS, (list) => list.replaceAll(HEADER_VALUES, `"value"$1"${MASK}"`))
-      .replaceAll(MEMBERS, (member, name: string, colon: string) =>
-        isSecret(name) ? `"${name}${colon}"${MASK}"` : member,
-      )
-      .replaceAll(QUOTED_MEMBERS, (member, name: string, colon: string) =>
-        isSecret(name) ? `"${name}${colon}${MASK}` : member,
+    withoutMembers(
+      withoutSecretContainers(text).replaceAll(HEADER_LISTS, (list) =>
+        withoutMembers(list, (name) => !KEPT_OF_HEADER.test(name)),
       ),
+      isSecret,
+    ).replaceAll(QUOTED_MEMBERS, (member, name: string, colon: string) =>
+      isSecret(name) ? `"${name}${colon}${MASK}` : member,
+    ),
+  )
+}
+
+function withoutMembers(text: string, isMasked: (name: string) => boolean): string {
+  return text.replaceAll(MEMBERS, (found, name: string | undefined, colon: string) =>
+    name !== undefined && isMasked(name) ? `"${name}${colon}"${MASK}"` : found,
   )
 }
 
@@ -100,18 +115,25 @@ function isSecret(name: string): boolean {
   return CARD_NAME.test(name) || SECRET_NAME.test(name)
 }
 
-/** Ends the text where card data is a list or object, which no operation takes. */
-function withoutCardContainers(text: string): string {
+/** Ends the text where a secret is a list or object, which no operation takes. */
+function withoutSecretContainers(text: string): string {
   for (const { index, 1: name = '', 2: colon = '' } of text.matchAll(CONTAINERS)) {
-    if (!CARD_NAME.test(name)) continue
+    if (!isSecret(name) || isHeaderList(text, index)) continue
     const mask = colon.startsWith('"') ? `"${MASK}"` : MASK
     return `${text.slice(0, index)}"${name}${colon}${mask}`
   }
   return text
 }
 
+function isHeaderList(text: string, index: number): boolean {
+  HEADER_LIST_HERE.lastIndex = index
+  return HEADER_LIST_HERE.test(text)
+}
+
 function withoutSecretValues(text: string): string {
-  return withoutCardNumbers(text.replaceAll(VALUES, MASK).replaceAll(WORDS, withoutJwt))
+  return withoutCardNumbers(
+    text.replaceAll(USER_INFO, `$1${MASK}@`).replaceAll(VALUES, MASK).replaceAll(WORDS, withoutJwt),
+  )
 }
 
 function withoutJwt(word: string): string {

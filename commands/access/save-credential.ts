@@ -29,10 +29,11 @@ export async function checkedPassword(
   password: string,
   known: string | null,
 ): Promise<CheckedPassword> {
+  // The pattern may be newer than the password that the credential has.
+  if (known !== null && (await hasher.verify(password, known))) return { hash: known }
   const { passwordPattern } = await authenticationOptions(em, organizationId)
   const problem = passwordPattern === null ? null : passwordProblem(passwordPattern, password)
   if (problem !== null) return { problem }
-  if (known !== null && (await hasher.verify(password, known))) return { hash: known }
   return { hash: await hasher.hash(password) }
 }
 

@@ -126,6 +126,9 @@ describe('a customer with a password', () => {
       expect(expectProblem(changed, 422, 'validation-error')).toEqual(['password'])
       expect(JSON.stringify(changed.body)).not.toContain('other')
       expect((await signIn('ada', 'short', { api })).status).toBe(201)
+      const kept = await api.put(`credentials/${id}`, { ...given, username: 'ada.lovelace' })
+      expect([kept.status, kept.body.username]).toEqual([200, 'ada.lovelace'])
+      expect((await signIn('ada.lovelace', 'short', { api })).status).toBe(201)
       expect((await api.put(`credentials/${id}`, { ...given, password: 'long enough 1' })).status).toBe(200)
     })
 

@@ -429,6 +429,15 @@ describe('the storefront', () => {
       expect(expectProblem(without, 422, 'validation-error')).toEqual(['token'])
     })
 
+    test('with a billing address', async () => {
+      const billingAddress = { firstName: 'Ada', city: 'London', country: 'GB' }
+      const body = { token: await makeToken(asAda), billingAddress }
+      const made = await asAda.post('storefront/payment-instruments', body)
+      expect(made).toMatchObject({ status: 201, body: { billingAddress } })
+      const shown = await asAda.get(`storefront/payment-instruments/${made.body.id}`)
+      expect(shown.body).toMatchObject({ billingAddress })
+    })
+
     test('once under an Idempotency-Key, which is the customer’s own', async () => {
       const add = async (api: ApiClient, token: string) =>
         api.post('storefront/payment-instruments', { token }, { 'Idempotency-Key': 'one card' })

@@ -84,6 +84,56 @@ describe('a receiver under test', () => {
       expect(unknown).toMatchObject({ status: 422, body: { invalidFields: [{ field: 'credentialHash' }] } })
     })
 
+    test('gets one sample of requests with one Idempotency-Key, also while the first is sending', async () => {
+      const preview = (path: string, key: string) =>
+        api.post('previews/webhooks', { url: `${receiver.url}${path}` }, { 'Idempotency-Key': key })
+      const samples = (path: string) => receiver.received.filter((one) => one.path === `/hooks${path}`).length
+      for (const [path, status, expected] of [
+        ['/slow', 200, 204],
+        ['/slow-failing', 500, 422],
+      ] as const) {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        receiver.respondWith(async (_, response) => {
+          await promise
+          response.writeHead(status).end()
+        })
+        const first = preview(path, path)
+        await receiver.until((one) => one.path === `/hooks${path}`)
+        expect(await preview(path, path)).toMatchObject({ status: 409, body: { code: 'conflict' } })
+        expect(await preview('/elsewhere', path)).toMatchObject({
+          status: 422,
+          body: { code: 'idempotency-key-reused' },
+        })
+        resolve()
+        expect((await first).status).toBe(expected)
+        const repeated = await preview(path, path)
+        expect([repeated.status, repeated.headers.get('idempotency-replayed')]).toEqual([expected, 'true'])
+        expect([samples(path), samples('/elsewhere')]).toEqual([1, 0])
+      }
+      receiver.respondWith(200)
+    })
+
+    test('gets another sample once the mark of a request that never ended is old', async () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      receiver.respondWith(async (_, response) => {
+        await promise
+        response.writeHead(200).end()
+      })
+      const preview = () =>
+        api.post('previews/webhooks', { url: `${receiver.url}/crashed` }, { 'Idempotency-Key': 'crashed' })
+      const isCrashed = ({ path }: { path: string }) => path === '/hooks/crashed'
+      const first = preview()
+      await receiver.until(isCrashed)
+      await sql(
+        `update idempotency_records set created_time = created_time - interval '2 minutes' where key = 'crashed'`,
+      )
+      const second = preview()
+      await receiver.until(isCrashed, 2)
+      resolve()
+      expect([(await first).status, (await second).status]).toEqual([204, 204])
+      receiver.respondWith(200)
+    })
+
     test('can be sent every type of the list', () => {
       for (const type of EVENT_TYPES) {
         const { payload, entityId } = sampleEvent(type, new Date())

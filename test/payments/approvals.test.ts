@@ -217,6 +217,44 @@ describe('a charge whose bank asks the customer', () => {
     expect(fields).toContain('redirectUrl')
   })
 
+  test.each([
+    'https://shop.example:99999/',
+    'http://256.256.256.256/',
+    'http://a%20b/',
+    'https://shop.example:port/',
+    'http://',
+    'http://%00/',
+  ])('comes back to no address that browsers cannot read, such as %s', async (redirectUrl) => {
+    const { status, body } = await sell(TEST_CARDS.asksAlways, { redirectUrl })
+    expect([status, body.invalidFields]).toMatchObject([
+      422,
+      [{ field: 'redirectUrl', code: 'wrong-format' }],
+    ])
+  })
+
+  test('comes back to this service where such an address was taken before', async () => {
+    const { body } = await sell(TEST_CARDS.asksAlways)
+    await payments.sql(
+      `update test_gateway.ledger set return_url = 'https://shop.example:99999/'
+        where request_id = (select request_id from transactions where id = ?) returning 1`,
+      [body.id],
+    )
+    expect((await fetch(`${linkTo(body)}`)).status).toBe(200)
+    const answered = await answer(linkTo(body), 'approve')
+    expect([answered.status, answered.headers.get('location')]).toEqual([
+      303,
+      expect.stringMatching(/\/returned$/),
+    ])
+    expect(await read(body.id)).toMatchObject({ status: 'completed', result: 'approved' })
+  })
+
+  test.each(['%00', 'none', 'x'.repeat(60)])('has no page at %s', async (id) => {
+    const url = `${payments.service.baseUrl}/test-gateway/approvals/${id}`
+    const asked = await fetch(url)
+    const answered = await answer(url, 'approve')
+    expect([asked.status, answered.status]).toEqual([404, 404])
+  })
+
   test('is asked for the last time when its hour ends', () => {
     expect(INQUIRIES).toContain(APPROVAL_WINDOW)
     expect(

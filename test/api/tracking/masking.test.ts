@@ -36,6 +36,29 @@ describe('a body in the log', () => {
     ['{"cvvResponse":"M","code":"a","cidr":"b"}', '{"cvvResponse":"M","code":"a","cidr":"b"}'],
     ['{"a":1,"cvv":["917",{"b":3}],"c":2}', '{"a":1,"cvv":"***"'],
     [String.raw`{"note":"{\"CVC2\":{\"b\":917}}"}`, String.raw`{"note":"{\"CVC2\":***`],
+    ['{"password":["hunter2"],"a":1}', '{"password":"***"'],
+    ['{"auth":{"password":{"value":"hunter2"}}}', '{"auth":{"password":"***"'],
+    ['{"secretKey":["abcdefghijkl"]}', '{"secretKey":"***"'],
+    ['{"url":"https://hooks:hunter2@shop.example/in"}', '{"url":"https://***@shop.example/in"}'],
+    ['{"url":"https://hooks:hun/t?r#2@shop.example"}', '{"url":"https://***@shop.example"}'],
+    ['{"url":"ftp://hooks:hunt@r2@shop.example"}', '{"url":"ftp://***@shop.example"}'],
+    ['{"host":"hooks:hunter2@shop.example"}', '{"host":"***@shop.example"}'],
+    [
+      '{"url":"https://shop.example:8443/a/ada@shop.example","email":"ada@shop.example"}',
+      '{"url":"https://shop.example:8443/a/ada@shop.example","email":"ada@shop.example"}',
+    ],
+    ['{"url":"x","headers":{"X-Auth":"hunter2"},"a":1}', '{"url":"x","headers":"***"'],
+    ['{"headers":[{"name":"X","value":["hunter2"]}]}', '{"headers":"***"'],
+    ['{"headers":["X-Auth: hunter2"]}', '{"headers":"***"'],
+    ['{"headers":"X-Auth: hunter2","a":1}', '{"headers":"***","a":1}'],
+    [
+      '{"headers":[{"name":"X","status":"active","content":"hunter2","n":917}, {}],"a":1}',
+      '{"headers":[{"name":"X","status":"active","content":"***","n":"***"}, {}],"a":1}',
+    ],
+    ['{"headers":[],"a":1}', '{"headers":[],"a":1}'],
+    ['{"a":{":":null},"pan":"hunter2"}', '{"a":{":":null},"pan":"***"}'],
+    [String.raw`{"a\"password":"hunter2"}`, String.raw`{"a\"password":"***"}`],
+    [String.raw`{"note":"{\"headers\":{\"X\":\"hunter2\"}}"}`, String.raw`{"note":"{\"headers\":***`],
   ])('%s is kept as %s', (text, kept) => {
     expect(maskedBody(text)).toBe(kept)
   })
@@ -184,6 +207,13 @@ describe('a text made to be slow', () => {
     ['"cvv"', ' ', ''],
     ['"cvv":', ' ', ''],
     ['', '"a":{', ''],
+    ['', '"headers":[{', ''],
+    ['"headers":[', '{"value":"a"},', ''],
+    ['', '//a:b', ''],
+    ['', '/', ''],
+    ['', '//a:', ''],
+    ['//', 'a@', '"'],
+    ['', '"host" ', ''],
   ])('%j and many %j takes time in proportion to its length', (begin, part, end) => {
     const text = (length: number) => `${begin}${part.repeat(length / part.length)}${end}`
     // Four times the text; in proportion to its square it would be sixteen times the time.
