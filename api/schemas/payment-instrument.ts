@@ -3,6 +3,7 @@ import { CARD_BRANDS } from '../../billing/cards.ts'
 import { PAYMENT_INSTRUMENT_STATUSES } from '../../billing/payment-instruments.ts'
 import { Contact } from './contact.ts'
 import {
+  AsShown,
   CustomFields,
   Id,
   Instant,
@@ -69,7 +70,7 @@ const members = {
     Type.Integer({ description: 'Number of events about the coming expiration of the card.' }),
   ),
   lastPaymentTime: ReadOnly(OrNull(Instant('When a sale with the payment instrument was last approved.'))),
-  riskMetadata: ReadOnly(OrNull(RiskMetadata)),
+  riskMetadata: AsShown(OrNull(RiskMetadata)),
   // The number reaches the service in payment tokens only.
   pan: WriteOnly(NotSupportedYet(Type.String(), null)),
   cvv: WriteOnly(NotSupportedYet(Type.String(), null)),
