@@ -211,7 +211,6 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
   PaymentCard: {
     notSupported: {
       isPayoutable: NO_PAYOUTS,
-      riskMetadata: 'risk metadata that a caller states: that of the payment token is kept',
       stickyGatewayAccountId: 'a card stays with the gateway account that stores it',
       digitalWallet: 'payments by digital wallets',
     },
