@@ -22,7 +22,7 @@ import { CredentialsRefusedError } from '../../gateways/port.ts'
 import { presentGatewayAccount } from '../../representations/gateway-account.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
-import { fieldsOf } from '../query/fields.ts'
+import { constant, fieldsOf } from '../query/fields.ts'
 import { create } from '../resources/create.ts'
 import { remove } from '../resources/delete.ts'
 import { patch } from '../resources/patch.ts'
@@ -39,7 +39,10 @@ export const gatewayAccounts: Resource<GatewayAccountRow> = {
   entity: GatewayAccountRow,
   table: 'gateway_accounts',
   search: gatewayAccountSearch,
-  fields: fieldsOf(GatewayAccount, { method: null, organizationId: null }),
+  fields: fieldsOf(GatewayAccount, {
+    method: constant('payment-card'),
+    organizationId: { sql: 'row.organization_id', type: 'text', always: true },
+  }),
   present: (row, { baseUrl }) => presentGatewayAccount(row, baseUrl),
 }
 
