@@ -42,10 +42,14 @@ export interface OperationContext {
   readonly log: Logger
   /**
    * Returns the writable members, with defaults. Call it after the resource is found and the preconditions
-   * hold: those problems come first. A read-only choice has to equal `stored`. Throws `validation-error`.
+   * hold: those problems come first. A read-only choice has to equal `stored`, and
+   * so has a member that cannot be written (`AsShown`). Throws `validation-error`.
    */
   body<T>(stored?: object): T
-  /** As `body`, for `current` merged with the sent body (RFC 7396). `changed` names top-level members. */
+  /**
+   * As `body`, for `current` merged with the sent body (RFC 7396). `changed` names top-level members; the others are not
+   * validated.
+   */
   patchedBody<T>(current: object): { readonly body: T; readonly changed: readonly string[] }
   /** True if the caller has closed the connection, so that nobody receives the response. */
   isGone(): boolean

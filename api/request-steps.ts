@@ -55,7 +55,7 @@ import type { OperationContext, OperationHandler, OperationResponse, SignedHandl
 import { pageHeaders } from './query/paging.ts'
 import { withJoinedLists } from './query/query-parameters.ts'
 import { selectedMembers, unknownMembers } from './query/selected-members.ts'
-import { differingMembers, mergePatch } from './resources/merge-patch.ts'
+import { differingMembers, equalMembers, mergePatch } from './resources/merge-patch.ts'
 import { isOfHost, type Route } from './routes.ts'
 import {
   bodySchema,
@@ -63,6 +63,7 @@ import {
   withEmptyMaps,
   withoutNulls,
   withoutReadOnly,
+  withoutShown,
   writablePart,
 } from './schemas/body-and-response.ts'
 import { neutralMembersOf } from './schemas/not-supported.ts'
@@ -274,14 +275,12 @@ function operationContext(
   const { baseUrl, environment } = config
   const schema = route.body ?? route.resource
   const sent = withEmptyMaps(schema, given)
-  const checkedBody = (content: unknown, stored: object): object => {
+  /** Members in `known` are taken whatever they hold: what the service stored may have outgrown a bound. */
+  const checkedBody = (content: unknown, stored: object, known: readonly string[] = []): object => {
     if (bodyProblem !== null) throw bodyProblem
-    const { body, stored: readOnlyValues } = withoutReadOnly(
-      schema,
-      withoutNulls(schema, structuredClone(content)),
-      stored,
-    )
-    requireNoInvalidFields('validation-error', invalidBody?.(body) ?? [])
+    const written = withoutShown(schema, withoutNulls(schema, structuredClone(content)), [stored])
+    const { body, stored: readOnlyValues } = withoutReadOnly(schema, written, stored)
+    requireNoInvalidFields('validation-error', outside(known, invalidBody?.(body) ?? []))
     return writablePart(schema, { ...(body as object), ...readOnlyValues }) as object
   }
   const isGone = () => ctx.req.socket.destroyed
@@ -317,8 +316,9 @@ function operationContext(
     log,
     body: <T>(stored: object = {}) => checkedBody(sent, stored) as T,
     patchedBody<T>(current: object) {
-      const before = checkedBody(current, current)
-      const body = checkedBody(mergePatch(current, sent), current)
+      const merged = mergePatch(current, sent)
+      const before = checkedBody(current, current, Object.keys(current))
+      const body = checkedBody(merged, current, equalMembers(current, merged))
       return { body: body as T, changed: differingMembers(before, body) }
     },
     isGone,
@@ -354,6 +354,11 @@ function operationContext(
       }
     },
   }
+}
+
+/** Yields the fields that are not inside one of these members. */
+function* outside(members: readonly string[], fields: Iterable<InvalidField>): Iterable<InvalidField> {
+  for (const field of fields) if (!members.includes(field.field.split('.')[0] ?? '')) yield field
 }
 
 /** Returns the same name for every repetition of a request. */

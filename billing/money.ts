@@ -31,6 +31,14 @@ export function currencyExponent(currency: string): number | null {
   return currencyCodes.code(currency)?.digits ?? null
 }
 
+/** The currencies whose number of decimals is not two, by that number. */
+export const UNUSUAL_EXPONENTS: ReadonlyMap<string, number> = new Map(
+  currencyCodes.codes().flatMap((code) => {
+    const exponent = currencyExponent(code)
+    return exponent === null || exponent === 2 ? [] : [[code, exponent] as const]
+  }),
+)
+
 /** Returns the sign, such as `€`, or the code of a currency without one. */
 export function currencySign(currency: string): string {
   const parts = new Intl.NumberFormat('en', {

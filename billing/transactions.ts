@@ -52,6 +52,9 @@ export type TransactionStatus =
   | 'waiting-capture'
   | 'voided'
 
+/** How many invoices a sale or capture pays at most. */
+export const MOST_INVOICES = 100
+
 /** How long a present customer has to approve a charge, in milliseconds. */
 export const APPROVAL_WINDOW = 3_600_000
 

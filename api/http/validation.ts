@@ -42,7 +42,7 @@ function compiler(options: Options): (schema: TSchema) => Validator {
     },
   })
   ajv.addKeyword('x-absent-when-unknown')
-  ajv.addVocabulary(['x-variants', 'x-list-of', 'x-not-embedded', 'x-withheld'])
+  ajv.addVocabulary(['x-variants', 'x-list-of', 'x-not-embedded', 'x-withheld', 'x-as-shown'])
   ajv.addKeyword({ keyword: 'x-neutral', errors: true, validate: neutralOnly })
   ajv.addKeyword({ keyword: 'x-supported', errors: true, validate: supportedOnly })
   return (schema) => {

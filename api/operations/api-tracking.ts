@@ -2,7 +2,7 @@ import { apiRequestSearch } from '../../db/entities/api-request.ts'
 import { ApiRequest, Organization } from '../../db/entities/index.ts'
 import { presentApiRequest } from '../../representations/api-request.ts'
 import { presentOrganization } from '../../representations/organization.ts'
-import { type Field, fieldsOf } from '../query/fields.ts'
+import { constant, type Field, fieldsOf } from '../query/fields.ts'
 import type { Resource } from '../resources/resource.ts'
 import { ApiTracking } from '../schemas/api-tracking.ts'
 
@@ -21,11 +21,11 @@ export const apiTracking: Resource<ApiRequest> = {
     'user.apiKeyId': column('api_key_id'),
     'user.ipAddress': column('ip_address'),
     'user.userAgent': column('user_agent'),
-    'user.email': null,
-    'user.firstName': null,
-    'user.lastName': null,
-    'user.fingerprint': null,
-    'user.isSupport': null,
+    'user.email': constant(null),
+    'user.firstName': constant(null),
+    'user.lastName': constant(null),
+    'user.fingerprint': constant(null),
+    'user.isSupport': { sql: 'false::boolean', type: 'boolean', always: true },
   }),
   present: (row, { baseUrl }) => presentApiRequest(row, baseUrl),
   expanders: {

@@ -43,7 +43,11 @@ export const creditMemos: Resource<CreditMemoRow> = {
   search: creditMemoSearch,
   fields: fieldsOf(CreditMemo, {
     customerId: reference('customer_id', 'customers'),
-    taxAmount: null,
+    taxAmount: {
+      sql: "(select coalesce(sum((item #>> '{tax,amount}')::numeric), 0) from jsonb_array_elements(row.items) item)",
+      type: 'number',
+      always: true,
+    },
   }),
   present: (row, { baseUrl }) => presentCreditMemo(row, baseUrl),
   expanders: { customer: embedding(Customer, (row) => row.customerId, presentCustomer) },

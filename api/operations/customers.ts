@@ -11,10 +11,12 @@ import { lockChargeable } from '../../commands/orders/charge-open-invoices.ts'
 import { requireUnreferenced } from '../../commands/references.ts'
 import { changeRow } from '../../db/change-row.ts'
 import {
+  averageValue,
   customerFigures,
   customerSearch,
   invoiceCount,
   lastPaymentTime,
+  lifetimeRevenue,
   paymentCount,
 } from '../../db/entities/customer.ts'
 import {
@@ -30,7 +32,7 @@ import { presentPaymentInstrument } from '../../representations/payment-instrume
 import { presentWebsite } from '../../representations/website.ts'
 import { isNotModified, requirePreconditions } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
-import { fieldsOf } from '../query/fields.ts'
+import { type Fields, fieldsOf } from '../query/fields.ts'
 import { createdAt } from '../resources/created.ts'
 import { remove } from '../resources/delete.ts'
 import { embedding } from '../resources/embedding.ts'
@@ -40,6 +42,15 @@ import { contactOf } from '../schemas/contact.ts'
 import { Customer } from '../schemas/customer.ts'
 import { type CustomerLeadSource, leadSourceOf } from '../schemas/lead-source.ts'
 import { taxNumbersOf } from '../schemas/tax-number.ts'
+
+const valueFields = (
+  name: string,
+  { currency, amount, amountUsd }: ReturnType<typeof averageValue>,
+): Fields => ({
+  [`${name}.currency`]: { sql: currency, type: 'text', folded: 'upper' },
+  [`${name}.amount`]: { sql: amount, type: 'number' },
+  [`${name}.amountUsd`]: { sql: amountUsd, type: 'number' },
+})
 
 export const customers: Resource<CustomerRow> = {
   name: 'Customer',
@@ -52,7 +63,10 @@ export const customers: Resource<CustomerRow> = {
   search: customerSearch,
   fields: fieldsOf(Customer, {
     'primaryAddress.hash': null,
-    'defaultPaymentInstrument.method': null,
+    'defaultPaymentInstrument.method': {
+      sql: "(case when row.default_payment_instrument_id is not null then 'payment-card' end)",
+      type: 'text',
+    },
     'defaultPaymentInstrument.paymentInstrumentId': {
       sql: 'row.default_payment_instrument_id',
       type: 'text',
@@ -60,12 +74,8 @@ export const customers: Resource<CustomerRow> = {
     paymentCount: { sql: paymentCount('row'), type: 'number', always: true },
     lastPaymentTime: { sql: lastPaymentTime('row'), type: 'time' },
     invoiceCount: { sql: invoiceCount('row'), type: 'number', always: true },
-    'lifetimeRevenue.currency': null,
-    'lifetimeRevenue.amount': null,
-    'lifetimeRevenue.amountUsd': null,
-    'averageValue.currency': null,
-    'averageValue.amount': null,
-    'averageValue.amountUsd': null,
+    ...valueFields('lifetimeRevenue', lifetimeRevenue('row')),
+    ...valueFields('averageValue', averageValue('row')),
   }),
   // Payments and invoices change what it shows, and not its revision.
   isVolatile: ({ figures }) => figures == null || figures.paymentCount + figures.invoiceCount > 0,

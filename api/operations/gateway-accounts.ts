@@ -22,10 +22,10 @@ import { CredentialsRefusedError } from '../../gateways/port.ts'
 import { presentGatewayAccount } from '../../representations/gateway-account.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
-import { fieldsOf } from '../query/fields.ts'
+import { constant, fieldsOf } from '../query/fields.ts'
 import { create } from '../resources/create.ts'
-import { withCustomFields } from '../resources/custom-fields.ts'
 import { remove } from '../resources/delete.ts'
+import { patch } from '../resources/patch.ts'
 import { notFound, type Resource, type Writer } from '../resources/resource.ts'
 import { respondIn } from '../resources/respond.ts'
 import { upsert } from '../resources/upsert.ts'
@@ -39,7 +39,10 @@ export const gatewayAccounts: Resource<GatewayAccountRow> = {
   entity: GatewayAccountRow,
   table: 'gateway_accounts',
   search: gatewayAccountSearch,
-  fields: fieldsOf(GatewayAccount, { method: null, organizationId: null }),
+  fields: fieldsOf(GatewayAccount, {
+    method: constant('payment-card'),
+    organizationId: { sql: 'row.organization_id', type: 'text', always: true },
+  }),
   present: (row, { baseUrl }) => presentGatewayAccount(row, baseUrl),
 }
 
@@ -82,27 +85,31 @@ export async function postGatewayAccount(context: OperationContext, newId: () =>
 export async function putGatewayAccount(context: OperationContext): Promise<OperationResponse> {
   const account = await findAccount(context)
   requirePreconditions(context.preconditions, account?.revision ?? null)
-  await requireAcceptedCredentials(context, bodyIfValid<GatewayAccount>(context))
+  await requireAcceptedCredentials(
+    context,
+    ifValid(() => context.body<GatewayAccount>()),
+  )
   return await upsert(context, gatewayAccounts, gatewayAccountWriter)
 }
 
+/** Null returns a member to its default. Credentials that the body does not have stay. */
 export async function patchGatewayAccount(context: OperationContext): Promise<OperationResponse> {
-  const { gatewayName, revision } = await readAccount(context)
+  const account = await readAccount(context)
+  const { gatewayName, revision } = account
   requirePreconditions(context.preconditions, revision)
-  const given = bodyIfValid<GatewayAccountPatch>(context)
-  await requireAcceptedCredentials(context, given === null ? null : { ...given, gatewayName })
-  return await changed(context, async (unit, row) => {
-    const { credentials, ...body } = context.body<GatewayAccountPatch>()
-    const { dailyLimits, ...settings } = await withCustomFields(
-      unit,
-      gatewayAccounts,
-      gatewayAccountWriter,
-      body,
-      row,
-    )
-    const limits = dailyLimits === undefined ? {} : { dailyLimits: limitsOf(dailyLimits) }
-    changeSettings(unit, row, { ...settings, ...limits })
-    if (credentials !== undefined) await changeCredentials(unit, row, credentials, context)
+  const current = presentGatewayAccount(account, context.baseUrl)
+  const given = ifValid(() => context.patchedBody<GatewayAccountPatch>(current).body)
+  await requireAcceptedCredentials(context, given && { ...given, gatewayName })
+  return await patch<GatewayAccountRow, GatewayAccountPatch>(context, gatewayAccounts, {
+    changeable: [...CHANGEABLE, 'credentials'],
+    async update(unit, row, { acceptedCurrencies, credentials, ...body }) {
+      if (acceptedCurrencies === undefined) {
+        const message = 'is required'
+        throw new InvalidFieldsError([{ field: 'acceptedCurrencies', code: 'required', message }])
+      }
+      changeSettings(unit, row, settingsOf({ ...body, acceptedCurrencies }))
+      if (credentials !== undefined) await changeCredentials(unit, row, credentials, context)
+    },
   })
 }
 
@@ -170,9 +177,9 @@ async function findAccount({
 }
 
 /** Returns null where the operation will refuse the body: providers are asked about valid bodies only. */
-function bodyIfValid<T>(context: OperationContext): T | null {
+function ifValid<T>(read: () => T): T | null {
   try {
-    return context.body<T>()
+    return read()
   } catch {
     return null
   }
@@ -198,7 +205,20 @@ async function refusalAsField(probe: () => Promise<void>): Promise<void> {
   }
 }
 
-function settingsOf(body: GatewayAccount) {
+const CHANGEABLE = [
+  'acceptedCurrencies',
+  'paymentCardSchemes',
+  'priority',
+  'dailyLimits',
+  'takesCardNumbers',
+  'descriptor',
+  'customFields',
+] as const satisfies readonly (keyof GatewayAccount)[]
+
+function settingsOf(
+  body: Pick<GatewayAccount, 'acceptedCurrencies'> &
+    Partial<Pick<GatewayAccount, (typeof CHANGEABLE)[number]>>,
+) {
   return {
     acceptedCurrencies: body.acceptedCurrencies,
     paymentCardSchemes: body.paymentCardSchemes ?? [],

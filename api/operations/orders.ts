@@ -18,7 +18,7 @@ import {
 import { isGrandfathered, presentItem, presentSubscription } from '../../representations/subscription.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
-import { fieldsOf, reference } from '../query/fields.ts'
+import { constant, fieldsOf, reference } from '../query/fields.ts'
 import { remove } from '../resources/delete.ts'
 import { notFound, type Resource, type Writer } from '../resources/resource.ts'
 import { contactOf } from '../schemas/contact.ts'
@@ -28,6 +28,10 @@ import { orderIntervalOf, timeShiftOf } from './billing-terms.ts'
 import { subscriptionExpanders } from './expand-order.ts'
 import { instantOf } from './instants.ts'
 import { itemPlanOf, itemPlanProblems } from './item-plans.ts'
+
+/** The queue and what the current period has used, as `presentSubscription` sums them. */
+const LINE_ITEM_SUBTOTAL = `(select coalesce(sum((line ->> 'amount')::numeric), 0) from jsonb_array_elements(row.queued_lines ||
+   case when (row.changed_period ->> 'number')::int = row.rebill_number then coalesce(row.changed_period -> 'used', '[]') else '[]' end) line)`
 
 export const subscriptions: Resource<SubscriptionRow> = {
   name: 'Subscription',
@@ -43,11 +47,11 @@ export const subscriptions: Resource<SubscriptionRow> = {
     orderId: { sql: 'row.id', type: 'text' },
     currentPeriodStart: { sql: 'row.period_start', type: 'time' },
     currentPeriodEnd: { sql: 'row.period_end', type: 'time' },
-    billingPortalToken: null,
+    billingPortalToken: constant(null),
     'billingAddress.hash': null,
     'deliveryAddress.hash': null,
-    'lineItemSubtotal.currency': null,
-    'lineItemSubtotal.amount': null,
+    'lineItemSubtotal.currency': { sql: 'row.currency', type: 'text', folded: 'upper', always: true },
+    'lineItemSubtotal.amount': { sql: LINE_ITEM_SUBTOTAL, type: 'number', always: true },
     clockOffset: { sql: '(row.clock_offset / 1000.0)', type: 'number' },
   }),
   // A newer revision of its plan makes an item grandfathered without a change of the order.

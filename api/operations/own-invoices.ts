@@ -29,6 +29,7 @@ import { invoices } from './invoices.ts'
 
 export const invoiceWriter: Writer<InvoiceRow, Invoice> = {
   lock: lockedRow,
+  shown: (unit, row) => presentInvoice(row, unit.baseUrl),
   create: (unit, id, body) => createOwnInvoice(unit, id, valuesOf(body, null)),
   async update(unit, row, body) {
     const shown = valuesOf(presentInvoice(row, unit.baseUrl), null)
@@ -61,8 +62,9 @@ export async function putInvoiceItem(context: OperationContext): Promise<Operati
   return await context.commit(async (unit) => {
     const invoice = await requiredInvoice(context, unit)
     const { itemId = '' } = context.params
-    const shown = itemOf(shownItem(context, invoice, itemId), null)
-    const item = itemOf(context.body<InvoiceItem>(), shown)
+    const before = shownItem(context, invoice, itemId)
+    const shown = itemOf(before, null)
+    const item = itemOf(context.body<InvoiceItem>(before), shown)
     if (canonicalJson(item) !== canonicalJson(shown))
       await changeDraft(unit, invoice, () => changeItem(unit, invoice, itemId, item))
     return { body: shownItem(context, invoice, itemId) }

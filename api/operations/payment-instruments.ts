@@ -23,6 +23,7 @@ import { notFound, type Resource, type Writer } from '../resources/resource.ts'
 import { respondIn } from '../resources/respond.ts'
 import { contactOf } from '../schemas/contact.ts'
 import { PaymentInstrument, type PaymentInstrumentPatch } from '../schemas/payment-instrument.ts'
+import { riskOf } from '../schemas/risk-metadata.ts'
 
 const LAST_PAYMENT = lastPaymentTime('row.organization_id', 'row.customer_id', 'row.id')
 const REMINDER_TIME = `case when row.status = 'active' and row.expiration_reminder_number = 0 then
@@ -56,6 +57,7 @@ export const paymentInstrumentWriter: Pick<Writer<PaymentInstrumentRow, PaymentI
       customerId: body.customerId,
       source: sourceOf(body),
       billingAddress: contactOf(body.billingAddress),
+      riskMetadata: riskOf(body.riskMetadata),
       useAsBackup: body.useAsBackup ?? false,
       customFields: body.customFields ?? {},
     }),

@@ -15,7 +15,7 @@ import { carryOut, lookUp, type MovementOutcome } from '../../gateways/movement.
 import { GatewayFailedError, type Movement, NotSentError } from '../../gateways/port.ts'
 import { presentTransaction } from '../../representations/transaction.ts'
 import type { OperationContext, OperationHandler, OperationResponse } from '../operation.ts'
-import { type Field, fieldsOf, reference } from '../query/fields.ts'
+import { constant, type Field, fieldsOf, reference } from '../query/fields.ts'
 import { createdAt, respondCreated } from '../resources/created.ts'
 import { withCustomFields } from '../resources/custom-fields.ts'
 import { patch } from '../resources/patch.ts'
@@ -30,6 +30,16 @@ const IS_DISPUTED = `coalesce((${DISPUTE} ->> 'isOpen')::boolean, false)`
 const IS_EXPIRED = isExpiredAuthorization('row.authorization_expiry_time')
 const AMOUNT: Field = { sql: 'row.amount', type: 'number', always: true }
 const CURRENCY: Field = { sql: 'row.currency', type: 'text', folded: 'upper', always: true }
+
+/** As `presentTransaction` reads it: the gateway's own reason, if its response is JSON and names one. */
+const REASON = `(case when row.gateway is not null and row.raw_response is json object and strpos(row.raw_response, '\\u0000') = 0
+   and json_typeof(row.raw_response::json -> 'reason') = 'string' then row.raw_response::json ->> 'reason' end)`
+const NEVER_REPORTED = [
+  ...['message', 'type', 'originalMessage'].map((name) => `response.${name}`),
+  ...['avsResponse', 'cvvResponse'].flatMap((one) =>
+    ['code', 'message', 'originalCode', 'originalMessage'].map((name) => `${one}.${name}`),
+  ),
+]
 
 export const transactions: Resource<TransactionRow> = {
   name: 'Transaction',
@@ -61,14 +71,22 @@ export const transactions: Resource<TransactionRow> = {
       folded: 'lower',
       always: true,
     },
-    'paymentInstrument.method': null,
+    'paymentInstrument.method': {
+      sql: "(case when row.payment_instruction ->> 'paymentInstrumentId' is not null then 'payment-card' end)",
+      type: 'text',
+    },
     'paymentInstrument.paymentInstrumentId': {
       sql: "(row.payment_instruction ->> 'paymentInstrumentId')",
       type: 'text',
     },
     gatewayName: { sql: 'row.gateway', type: 'text' },
     gatewayAccountId: { sql: `substring(row.gateway_reference from '^account/([^/]+)/')`, type: 'text' },
-    gateway: null,
+    'gateway.response.code': {
+      sql: '(case when row.gateway is not null then row.decline_class end)',
+      type: 'text',
+    },
+    'gateway.response.originalCode': { sql: REASON, type: 'text' },
+    ...Object.fromEntries(NEVER_REPORTED.map((name) => [`gateway.${name}`, constant(null)])),
     'billingAddress.hash': null,
     status: {
       sql: `case when ${IS_DISPUTED} then 'disputed'

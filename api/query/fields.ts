@@ -62,6 +62,12 @@ export function reference(column: string, refersTo: string): Field {
   return { sql: `row.${column}`, type: 'text', always: true, refersTo }
 }
 
+/** For a text that every row shows; null: none shows one. */
+export function constant(value: string | null): Field {
+  if (value === null) return { sql: 'null::text', type: 'text' }
+  return { sql: `'${value}'::text`, type: 'text', folded: 'lower', always: true }
+}
+
 /** Free-form `customFields` are compared as text; null for other names. */
 export function customField(name: string): Field | null {
   const [first, ...rest] = name.split('.')

@@ -18,6 +18,12 @@ export function differingMembers(one: object, other: object): string[] {
   )
 }
 
+/** Returns the members of the first that the second has unchanged, or lacks while they are null. */
+export function equalMembers(one: object, other: unknown): string[] {
+  const differing = new Set(differingMembers(one, isObject(other) ? other : {}))
+  return Object.keys(one).filter((name) => !differing.has(name))
+}
+
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,7 @@
 /** What of one schema per resource a body may hold, and what a response shows: read-only, write-only and unset members. */
 import type { TSchema } from 'typebox'
 import { parseInstant } from '../../billing/instants.ts'
+import { ownValue } from '../../billing/own-value.ts'
 
 interface JsonSchema {
   readonly readOnly?: boolean
@@ -9,6 +10,7 @@ interface JsonSchema {
   readonly 'x-read-only-values'?: readonly string[]
   readonly 'x-neutral'?: unknown
   readonly 'x-withheld'?: boolean
+  readonly 'x-as-shown'?: unknown
   readonly enum?: readonly unknown[]
   readonly type?: string | readonly string[]
   readonly properties?: Readonly<Record<string, JsonSchema>>
@@ -22,6 +24,7 @@ export function bodySchema(resource: TSchema): TSchema {
   const body = derive(
     resource,
     (member) => {
+      if ('x-as-shown' in member) return { 'x-neutral': member['x-as-shown'] }
       if (member.readOnly === true) return {}
       if (!('x-neutral' in member)) return written(member)
       const { 'x-neutral': neutral, 'x-withheld': isWithheld } = member
@@ -56,6 +59,37 @@ export function withoutReadOnly(
     body: { ...given, ...values((_, member) => written(member)?.enum?.[0]) },
     stored: values((name) => given[name]),
   }
+}
+
+/** Drops what a body repeats of the resource in members that cannot be written. `shown`: what stands at its place there. */
+export function withoutShown(schema: TSchema, body: unknown, shown: readonly unknown[]): unknown {
+  const { properties, items } = schema as JsonSchema
+  if (Array.isArray(body)) {
+    // Items may be in another order, or fewer.
+    return items === undefined ? body : body.map((item) => withoutShown(items as TSchema, item, shown.flat()))
+  }
+  if (!isObject(body) || properties === undefined) return body
+  return Object.fromEntries(
+    Object.entries(body).flatMap(([name, value]) => {
+      const member = Object.hasOwn(properties, name) ? properties[name] : undefined
+      if (member === undefined) return [[name, value]]
+      const there = shown.flatMap((one) => (isObject(one) && Object.hasOwn(one, name) ? [one[name]] : []))
+      if (!('x-as-shown' in member)) return [[name, withoutShown(member as TSchema, value, there)]]
+      return there.some((one) => isPartOf(value, one)) ? [] : [[name, value]]
+    }),
+  )
+}
+
+/** True if each member has the same value: clients may not know all of what was returned. */
+function isPartOf(value: unknown, shown: unknown): boolean {
+  if (Array.isArray(value) && Array.isArray(shown))
+    return value.length === shown.length && value.every((item, index) => isPartOf(item, shown[index]))
+  if (!isObject(value) || !isObject(shown)) return (value ?? null) === (shown ?? null)
+  return Object.entries(value).every(([name, member]) => isPartOf(member, ownValue(shown, name)))
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Drops nulls of optional members without a null of their own: each takes its default (D 2, PUT). */

@@ -42,7 +42,7 @@ export const CreditMemo = Type.Object(
           },
           { additionalProperties: false },
         ),
-        { maxItems: 100, default: [], description: 'What is credited.' },
+        { maxItems: 1000, default: [], description: 'What is credited.' },
       ),
     ),
     shippingAmount: Type.Optional(Amount('Shipping that is credited.', { minimum: 0, default: 0 })),

@@ -1,4 +1,4 @@
-import Type, { type Static, type TSchema } from 'typebox'
+import Type, { type Static, type TProperties, type TSchema } from 'typebox'
 import { CARD_BRANDS } from '../../billing/cards.ts'
 import { GATEWAY_NAMES } from '../../gateways/accounts.ts'
 import { Amount, CustomFields, Nullable, OrNull, ReadOnly, resourceMembers } from './conventions.ts'
@@ -153,42 +153,25 @@ export const GatewayAccount = Type.Object(
 )
 export type GatewayAccount = Static<typeof GatewayAccount>
 
-const {
-  acceptedCurrencies,
-  paymentCardSchemes,
-  priority,
-  dailyLimits,
-  takesCardNumbers,
-  descriptor,
-  credentials,
-  customFields,
-} = GatewayAccount.properties
+const { secretKey, publishableKey, webhookSecret } = GatewayAccount.properties.credentials.properties
+const changedCredentials = Type.Optional(
+  Type.Object(
+    { secretKey: Type.Optional(secretKey), publishableKey, webhookSecret },
+    {
+      additionalProperties: false,
+      writeOnly: true,
+      description: 'Credentials at the provider that are changed; the others stay.',
+    },
+  ),
+)
 
-const { secretKey, publishableKey, webhookSecret } = credentials.properties
-
+/** Every member of the account, none of them required. */
 export const GatewayAccountPatch = Type.Object(
   {
-    acceptedCurrencies: Type.Optional(acceptedCurrencies),
-    paymentCardSchemes: withoutDefault(paymentCardSchemes),
-    priority: withoutDefault(priority),
-    dailyLimits: withoutDefault(dailyLimits),
-    takesCardNumbers: withoutDefault(takesCardNumbers),
-    descriptor: withoutDefault(descriptor),
-    credentials: Type.Optional(
-      Type.Object(
-        {
-          secretKey: Type.Optional(secretKey),
-          publishableKey,
-          webhookSecret,
-        },
-        {
-          additionalProperties: false,
-          writeOnly: true,
-          description: 'Credentials at the provider that are changed; the others stay.',
-        },
-      ),
-    ),
-    customFields: withoutDefault(customFields),
+    ...(Object.fromEntries(
+      Object.entries(GatewayAccount.properties).map(([name, member]) => [name, withoutDefault(member)]),
+    ) as TProperties),
+    credentials: changedCredentials,
   },
   {
     $id: 'GatewayAccountPatch',
@@ -196,7 +179,9 @@ export const GatewayAccountPatch = Type.Object(
     description: 'The members of a gateway account that are changed.',
   },
 )
-export type GatewayAccountPatch = Static<typeof GatewayAccountPatch>
+export type GatewayAccountPatch = Partial<Omit<GatewayAccount, 'credentials'>> & {
+  readonly credentials?: Static<typeof changedCredentials>
+}
 
 function withoutDefault<T extends TSchema>(schema: T): T {
   const { default: _, ...rest } = schema as T & { default?: unknown }

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { Id, Instant, OmittedWhenUnknown, ReadOnly, resourceMembers, Text } from './conventions.ts'
+import { AsShown, Id, Instant, OmittedWhenUnknown, ReadOnly, resourceMembers, Text } from './conventions.ts'
 
 const { id: _, ...membersWithoutId } = resourceMembers
 
@@ -16,7 +16,7 @@ export const PasswordToken = Type.Object(
     ),
     username: Text('Username of the credential.', { minLength: 1 }),
     credentialId: Type.Optional(Id('The credential with this username.')),
-    expiredTime: ReadOnly(Instant('When the token expires.')),
+    expiredTime: AsShown(Instant('When the token expires.')),
   },
   {
     $id: 'ResetPasswordToken',

@@ -3,6 +3,7 @@ import { CARD_BRANDS } from '../../billing/cards.ts'
 import { PAYMENT_INSTRUMENT_STATUSES } from '../../billing/payment-instruments.ts'
 import { Contact } from './contact.ts'
 import {
+  AsShown,
   CustomFields,
   Id,
   Instant,
@@ -69,7 +70,6 @@ const members = {
     Type.Integer({ description: 'Number of events about the coming expiration of the card.' }),
   ),
   lastPaymentTime: ReadOnly(OrNull(Instant('When a sale with the payment instrument was last approved.'))),
-  riskMetadata: ReadOnly(OrNull(RiskMetadata)),
   // The number reaches the service in payment tokens only.
   pan: WriteOnly(NotSupportedYet(Type.String(), null)),
   cvv: WriteOnly(NotSupportedYet(Type.String(), null)),
@@ -112,6 +112,12 @@ export const PaymentInstrument = Type.Object(
     expMonth: ReadOnly(ExpMonth),
     expYear: ReadOnly(ExpYear),
     billingAddress: BillingAddress('Billing address. If null, that of the payment token.'),
+    riskMetadata: Type.Optional(
+      OrNull(RiskMetadata, {
+        default: null,
+        description: 'Risk metadata. If null, that of the payment token.',
+      }),
+    ),
   },
   { $id: 'PaymentInstrument', additionalProperties: false, description: 'A payment card of a customer.' },
 )
@@ -124,6 +130,7 @@ export const PaymentInstrumentPatch = Type.Object(
     expMonth: ExpMonth,
     expYear: ExpYear,
     billingAddress: BillingAddress('Billing address.'),
+    riskMetadata: AsShown(OrNull(RiskMetadata)),
   },
   {
     $id: 'PaymentInstrumentPatch',

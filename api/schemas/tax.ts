@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox'
-import { Amount, Nullable, OrNull, ReadOnly, Text } from './conventions.ts'
+import { Amount, AsShown, Nullable, OrNull, Text } from './conventions.ts'
 
 const rate = (description: string) => OrNull(Type.Number({ description }))
 const amount = (description: string) => OrNull(Amount(description))
@@ -74,7 +74,7 @@ export const GivenTax = Nullable(
 )
 
 /** The taxes of an item as one. */
-export const ItemTax = ReadOnly(
+export const ItemTax = AsShown(
   OrNull(
     Type.Object(members, {
       title: 'TaxItem',
@@ -83,7 +83,8 @@ export const ItemTax = ReadOnly(
   ),
 )
 
-export const InvoiceTaxes = ReadOnly(
+/** Taxes follow from the settings of the organization: a caller cannot state them. */
+export const InvoiceTaxes = AsShown(
   Type.Object(
     {
       calculator: Type.Enum(['manual'], { description: 'How the taxes are computed.' }),
@@ -100,6 +101,7 @@ export const InvoiceTaxes = ReadOnly(
         { description: 'Taxes by rate.' },
       ),
     },
-    { description: 'Taxes of the invoice.' },
+    { description: 'Taxes of the invoice, by the tax settings of the organization.' },
   ),
+  { calculator: 'manual' },
 )

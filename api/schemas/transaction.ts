@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { DISPUTE_STATUSES } from '../../billing/disputes.ts'
 import {
+  MOST_INVOICES,
   SUPPORTED_TRANSACTION_TYPES,
   TRANSACTION_RESULTS,
   TRANSACTION_STATUSES,
@@ -9,6 +10,7 @@ import {
 import { Contact } from './contact.ts'
 import {
   Amount,
+  AsShown,
   CustomFields,
   Id,
   Instant,
@@ -108,7 +110,7 @@ export const Transaction = Type.Object(
     ),
     invoiceIds: Type.Optional(
       Type.Array(Id('An unpaid invoice of the customer.'), {
-        maxItems: 100,
+        maxItems: MOST_INVOICES,
         uniqueItems: true,
         default: [],
         description:
@@ -185,7 +187,7 @@ export const Transaction = Type.Object(
     ),
     bin: ReadOnlyText('First six digits of the card number.'),
     gatewayName: ReadOnlyText('Gateway that processed the transaction.'),
-    gatewayAccountId: ReadOnlyText('Gateway account that holds the card.'),
+    gatewayAccountId: AsShown(OrNull(Type.String({ description: 'Gateway account that holds the card.' }))),
     gatewayTransactionId: ReadOnlyText('Id of the transaction at the gateway.'),
     gateway: ReadOnly(OrNull(GatewayResponse)),
     requestId: ReadOnlyText('Id of the request at the gateway.'),

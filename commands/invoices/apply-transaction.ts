@@ -3,7 +3,7 @@ import { amountDue, isOpen } from '../../billing/invoices.ts'
 import { amountProblem, isZero, Money } from '../../billing/money.ts'
 import { requireNoCharge } from '../../billing/order-payments.ts'
 import { unusedOf } from '../../billing/refund-shares.ts'
-import { takesMoney } from '../../billing/transactions.ts'
+import { MOST_INVOICES, takesMoney } from '../../billing/transactions.ts'
 import { type Invoice, Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -14,7 +14,7 @@ import { paidOf, refundsOf } from '../payments/refund-sales.ts'
 /**
  * Pays an open invoice with `amount` (a decimal string) of what no invoice uses of an approved sale or capture, or for
  * null with as much as is due and left. Throws InvalidFieldsError, or ConflictError for an invoice that is
- * not open or is being charged.
+ * not open or is being charged, and for a sale that pays the most invoices already.
  */
 export async function applyTransaction(
   unit: UnitOfWork,
@@ -48,6 +48,8 @@ export async function applyTransaction(
     refuse('amount', 'out-of-range', `must not exceed what is due: ${due}`)
   if (new Money(used).greaterThan(left))
     refuse('amount', 'out-of-range', `must not exceed what the transaction has left: ${left}`)
+  if (!sale.invoiceIds.includes(invoiceId) && sale.invoiceIds.length >= MOST_INVOICES)
+    throw new ConflictError(`A transaction pays at most ${MOST_INVOICES} invoices.`)
   await payFromRest(unit, sale, invoice, used)
   return invoice.row
 }

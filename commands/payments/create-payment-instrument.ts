@@ -1,22 +1,31 @@
 import type { Contact } from '../../billing/contacts.ts'
 import { publicFingerprint } from '../../billing/payment-instruments.ts'
+import type { RiskInput } from '../../billing/risk.ts'
 import { Customer, PaymentInstrument } from '../../db/entities/index.ts'
 import { newId } from '../../db/new-id.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { paymentInstrumentEvent } from '../../events/payment-instrument-events.ts'
 import { customerEntry } from '../../events/timeline.ts'
 import { chargeOpenInvoices, lockChargeable } from '../orders/charge-open-invoices.ts'
+import { orderRisk } from '../orders/order-risk.ts'
 import { references } from '../references.ts'
 import type { RequestCards, UsedCard } from './request-cards.ts'
 
 export interface InstrumentDetails {
   /** null: that of the payment token. */
   readonly billingAddress: Contact | null
+  /** null: that of the payment token. */
+  readonly riskMetadata: RiskInput | null
   readonly useAsBackup: boolean
   readonly customFields: Record<string, unknown>
 }
 
-const NO_DETAILS: InstrumentDetails = { billingAddress: null, useAsBackup: false, customFields: {} }
+const NO_DETAILS: InstrumentDetails = {
+  billingAddress: null,
+  riskMetadata: null,
+  useAsBackup: false,
+  customFields: {},
+}
 
 /** A card of the provider's own form, by the provider's id of it. */
 export interface StoredElsewhere {
@@ -65,7 +74,7 @@ async function createFrom(
     return await instrumentOfToken(unit, cards, { ...given, token: source.token, field: 'token' })
   }
   const card = await cards.adopt(unit, { ...source, field: 'referenceData.paymentMethod' })
-  return instrumentOf(unit, card, given, { paymentMethod: source.paymentMethod })
+  return await instrumentOf(unit, card, given, { paymentMethod: source.paymentMethod })
 }
 
 /**
@@ -79,7 +88,7 @@ export async function instrumentOfToken(
   given: NewInstrument & { readonly token: string; readonly field: string },
 ): Promise<PaymentInstrument> {
   const { field, token } = given
-  return instrumentOf(unit, await cards.use(unit, { field, token }), given, null)
+  return await instrumentOf(unit, await cards.use(unit, { field, token }), given, null)
 }
 
 interface NewInstrument {
@@ -89,13 +98,14 @@ interface NewInstrument {
   readonly details?: InstrumentDetails
 }
 
-function instrumentOf(
+async function instrumentOf(
   unit: UnitOfWork,
   card: UsedCard,
   given: NewInstrument,
   referenceData: Record<string, string> | null,
-): PaymentInstrument {
-  const { billingAddress, useAsBackup, customFields } = given.details ?? NO_DETAILS
+): Promise<PaymentInstrument> {
+  const { riskMetadata, useAsBackup, customFields, ...details } = given.details ?? NO_DETAILS
+  const billingAddress = details.billingAddress ?? card.billingAddress
   const instrument = unit.create(PaymentInstrument, {
     id: given.id ?? newId('inst'),
     customerId: given.customerId,
@@ -106,10 +116,13 @@ function instrumentOf(
     expMonth: card.expMonth,
     expYear: card.expYear,
     status: 'active',
-    billingAddress: billingAddress ?? card.billingAddress,
+    billingAddress,
     useAsBackup,
     customFields,
-    riskMetadata: card.riskMetadata,
+    riskMetadata: await orderRisk(unit, riskMetadata, billingAddress, null, () => ({
+      risk: card.riskMetadata,
+      card: card.fingerprint,
+    })),
     referenceData,
     gateway: card.gatewayName,
     gatewayReference: card.reference,

@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { Contact } from '../../billing/contacts.ts'
+import { UNUSUAL_EXPONENTS } from '../../billing/money.ts'
 import { id, instant, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 import { MONEY_TAKEN } from './transaction.ts'
 
@@ -50,6 +51,28 @@ export const lastPaymentTime = (row: string) =>
 export const invoiceCount = (row: string) =>
   `(select count(*) from invoices invoice where invoice.organization_id = ${row}.organization_id
     and invoice.customer_id = ${row}.id and invoice.issued_time is not null)`
+
+const decimals = `case min(payment.currency) ${[...UNUSUAL_EXPONENTS]
+  .map(([currency, exponent]) => `when '${currency}' then ${exponent}`)
+  .join(' ')} else 2 end`
+const isUsd = `(count(*) = 0 or min(payment.currency) = 'USD')`
+/** What `lifetimeRevenue` and `averageValue` show, in SQL: amounts of several currencies are not summed. */
+const figureOf = (row: string, amount: string) => {
+  const of = (shown: string, condition: string) =>
+    `(select case when count(distinct payment.currency) ${condition} then ${shown} end ${approved(row, 'paid')})`
+  return {
+    currency: of('min(payment.currency)', '= 1'),
+    amount: of(amount, '<= 1'),
+    amountUsd: of(amount, `<= 1 and ${isUsd}`),
+  }
+}
+export const lifetimeRevenue = (row: string) =>
+  figureOf(
+    row,
+    `coalesce(sum(payment.amount), 0) - (select coalesce(sum(payment.amount), 0) ${approved(row, 'refund')})`,
+  )
+export const averageValue = (row: string) =>
+  figureOf(row, `round(coalesce(sum(payment.amount), 0) / greatest(count(*), 1), ${decimals})`)
 
 export const customerFigures = (row: string) =>
   `(select jsonb_build_object(

@@ -163,6 +163,18 @@ describe('a credit memo', () => {
     expectProblem(await api.delete(`customers/${customerId}`), 409, 'conflict')
   })
 
+  test('with an item for each of more than 100 credits, as an order leaves it, is still changed', async () => {
+    const items = Array.from({ length: 101 }, () => ({ unitPrice: 1, quantity: 1 }))
+    const memo = await credit(await customer(), 1, { items })
+    const path = `credit-memos/${memo.id}`
+    const patched = await api.send('PATCH', path, {
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ description: 'Unused' }),
+    })
+    expect(patched).toMatchObject({ status: 200, body: { description: 'Unused', totalAmount: 101 } })
+    expect(await api.put(path, patched.body)).toMatchObject({ status: 200, body: patched.body })
+  })
+
   test('credits the taxes of its items too', async () => {
     const customerId = await customer()
     const tax = { amount: 1.5, description: 'GST + QST', rate: 14.975, stateAmount: 1, stateRate: 9.975 }

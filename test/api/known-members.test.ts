@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { isNeutral } from '../../api/schemas/not-supported.ts'
+import { TEST_CARDS } from '../support/cards.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { makeToken } from '../support/tokens.ts'
+
+interface Invoice extends Record<string, unknown> {
+  readonly tax: object
+  readonly items: readonly object[]
+}
 
 describe('a request as clients of this interface send it', () => {
   let service: TestService
@@ -30,6 +37,111 @@ describe('a request as clients of this interface send it', () => {
       const listed = await merchant.api.get<object[]>('products?limit=1')
       expect(listed.body[0]).toMatchObject(NEUTRAL)
     }
+  })
+
+  describe('that states what only the service decides', () => {
+    const taxed = async (rate: number | null) => {
+      const patched = await merchant.api.send('PATCH', '', {
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({
+          settings: { defaultTaxCalculator: rate === null ? null : { type: 'flat', rate } },
+        }),
+      })
+      expect(patched.status).toBe(200)
+    }
+    const invoiceOf = (members: object) => ({
+      customerId: merchant.customerId,
+      websiteId: merchant.websiteId,
+      currency: 'EUR',
+      items: [{ type: 'debit', unitPrice: 100 }],
+      ...members,
+    })
+    const NO_TAX = { calculator: 'manual', amount: 0, items: [] }
+    const VAT = { amount: 19, description: 'VAT' }
+
+    test('is refused by 422 for the gateway account of a sale, and the sale is not made', async () => {
+      const sale = {
+        type: 'sale',
+        customerId: merchant.customerId,
+        currency: 'EUR',
+        amount: 5,
+        paymentInstruction: { method: 'external' },
+      }
+      const refused = await merchant.api.post('transactions', { ...sale, gatewayAccountId: 'eu' })
+      expect(expectProblem(refused, 422, 'validation-error')).toEqual(['gatewayAccountId'])
+      const made = await merchant.api.post('transactions', { ...sale, gatewayAccountId: null })
+      expect(made.status).toBe(201)
+      const listed = await merchant.api.get<object[]>('transactions')
+      expect(listed.body.map((one) => (one as { id: string }).id)).toEqual([made.body.id])
+    })
+
+    test('is refused by 422 for another risk of a stored card, and taken as it was read', async () => {
+      const { body: card } = await merchant.api.post('payment-instruments', {
+        customerId: merchant.customerId,
+        token: await makeToken(merchant.api, TEST_CARDS.approves),
+        riskMetadata: { ipAddress: '203.0.113.7' },
+      })
+      const patched = (body: object) =>
+        merchant.api.send('PATCH', `payment-instruments/${card.id}`, {
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify(body),
+        })
+      expect(await patched(card)).toMatchObject({ status: 200, body: card })
+      const other = await patched({ riskMetadata: { ipAddress: '203.0.113.8' } })
+      expect(expectProblem(other, 422, 'validation-error')).toEqual(['riskMetadata'])
+    })
+
+    test.each([
+      ['an invoice', { tax: { ...NO_TAX, items: [VAT] } }, ['tax']],
+      ['another calculator', { tax: { ...NO_TAX, calculator: 'taxjar' } }, ['tax']],
+      ['an item', { items: [{ type: 'debit', unitPrice: 100, tax: VAT }] }, ['items.0.tax']],
+    ])('is refused by 422 for the taxes of %s', async (_, members, fields) => {
+      for (const send of [merchant.api.post, merchant.api.put]) {
+        const path = send === merchant.api.put ? 'invoices/stated' : 'invoices'
+        expect(expectProblem(await send(path, invoiceOf(members)), 422, 'validation-error')).toEqual(fields)
+      }
+    })
+
+    test('is taken for the taxes of an invoice as it was read, and refused where they differ', async () => {
+      const { api } = merchant
+      const plain = await api.post('invoices', invoiceOf({ tax: NO_TAX }))
+      expect([plain.status, plain.body.amount]).toEqual([201, 100])
+      await taxed(19)
+      const made = await api.post<Invoice>('invoices', invoiceOf({ tax: null }))
+      expect(made.body).toMatchObject({ amount: 119, tax: { amount: 19 }, items: [{ tax: { amount: 19 } }] })
+      const path = `invoices/${made.body.id}`
+      expect(await api.put(path, made.body)).toMatchObject({ status: 200, body: made.body })
+      const [item] = made.body.items
+      const two = { ...made.body, items: [{ type: 'debit', unitPrice: 10 }, item] }
+      const changed = await api.put<Invoice>(path, two)
+      expect(changed).toMatchObject({ status: 200, body: { amount: 130.9, tax: { amount: 20.9 } } })
+      const stated = { ...changed.body, tax: { ...changed.body.tax, amount: 7 } }
+      expect(expectProblem(await api.put(path, stated), 422, 'validation-error')).toEqual(['tax'])
+      const [first, ...others] = changed.body.items
+      const ofItem = { ...changed.body, items: [{ ...first, tax: VAT }, ...others] }
+      expect(expectProblem(await api.put(path, ofItem), 422, 'validation-error')).toEqual(['items.0.tax'])
+      await taxed(null)
+    })
+
+    test('is refused by 422 for the tax of an item of an invoice, and taken as it was read', async () => {
+      const { api } = merchant
+      await taxed(19)
+      const { body: invoice } = await api.post('invoices', invoiceOf({ items: [] }))
+      const path = `invoices/${invoice.id}/items`
+      const item = { type: 'debit', unitPrice: 100 }
+      const refused = await api.post(path, { ...item, tax: { amount: 7, description: 'VAT' } })
+      expect(expectProblem(refused, 422, 'validation-error')).toEqual(['tax'])
+      const made = await api.post(path, { ...item, tax: null })
+      expect(made).toMatchObject({ status: 201, body: { tax: { amount: 19 } } })
+      const own = `${path}/${made.body.id}`
+      expect(await api.put(own, { ...made.body, unitPrice: 200 })).toMatchObject({
+        status: 200,
+        body: { price: 200 },
+      })
+      const stated = await api.put(own, { ...item, tax: { amount: 7, description: 'VAT' } })
+      expect(expectProblem(stated, 422, 'validation-error')).toEqual(['tax'])
+      await taxed(null)
+    })
   })
 
   test('an empty list stands for an empty map, as clients in PHP write it', async () => {

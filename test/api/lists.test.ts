@@ -7,18 +7,49 @@ import { type FilterClause, type FilterValue, printFilter } from '../../api/quer
 import { type ListParameters, listQuery } from '../../api/query/list-sql.ts'
 import { ROUTES } from '../../api/routes.ts'
 import type { ApiResponse } from '../support/api-client.ts'
+import { TEST_CARDS } from '../support/cards.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { customerBrowser } from '../support/customer-browser.ts'
 import { disputeBody, externalSale } from '../support/dispute.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import fc from '../support/fast-check.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { makeToken } from '../support/tokens.ts'
 
 type Shown = Record<string, unknown>
 
 function memberOf(schema: object, name: string): object {
   type Members = { properties?: Record<string, object> }
   return name.split('.').reduce<object>((parent, one) => (parent as Members).properties?.[one] ?? {}, schema)
+}
+
+interface Scalar {
+  readonly type?: string | readonly string[]
+  readonly enum?: readonly unknown[]
+  readonly properties?: Readonly<Record<string, Scalar>>
+}
+
+function scalarsOf(schema: object, prefix = ''): string[] {
+  return Object.entries((schema as Scalar).properties ?? {}).flatMap(([name, member]) => {
+    if (name.startsWith('_') || 'writeOnly' in member || 'x-neutral' in member) return []
+    if (member.properties !== undefined) return scalarsOf(member, `${prefix}${name}.`)
+    const types = [member.type ?? (member.enum === undefined ? [] : 'string')].flat()
+    return types.some((type) => ['string', 'number', 'integer', 'boolean'].includes(type))
+      ? [`${prefix}${name}`]
+      : []
+  })
+}
+
+/** What no statement can read: digests of addresses, and what is encrypted. */
+const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
+  'api-keys': ['secretKey'],
+  'payment-instruments': ['billingAddress.hash'],
+  transactions: ['billingAddress.hash'],
+  customers: ['primaryAddress.hash'],
+  'tracking/webhooks': ['request'],
+  'service-credentials/webhook': ['auth.type', 'auth.username'],
+  subscriptions: ['deliveryAddress.hash', 'billingAddress.hash'],
+  invoices: ['billingAddress.hash', 'deliveryAddress.hash'],
 }
 
 describe('a list', () => {
@@ -193,6 +224,91 @@ describe('a list', () => {
       const response = await merchant.api.get(`plans?sort=${name}&filter=${name}:!null`)
       expect({ name, status: response.status }).toEqual({ name, status: 200 })
     }
+  })
+
+  const LISTS = ROUTES.filter(
+    ({ method, returns, query, path, accepts, resource }) =>
+      method === 'GET' &&
+      returns === 'many' &&
+      accepts.includes('secret') &&
+      '$id' in resource &&
+      !path.replace('{type}', '').includes('{') &&
+      Object.hasOwn((query as { properties?: object } | undefined)?.properties ?? {}, 'sort'),
+  ).map(({ path, resource }) => [path.replace('{type}', 'webhook'), resource] as const)
+
+  test.each(LISTS)(
+    'of %s takes every scalar member to sort and to filter by, but for a few',
+    async (path, schema) => {
+      const refused: string[] = []
+      for (const name of scalarsOf(schema)) {
+        const response = await merchant.api.get(`${path}?sort=-${name}&filter=${name}:null`)
+        if (response.status !== 200) refused.push(name)
+      }
+      expect(refused).toEqual(EXCEPTIONS[path] ?? [])
+    },
+  )
+
+  test('finds customers, memos, orders and transactions by what is computed of them', async () => {
+    const { api } = merchant
+    const { body: customer } = await api.post('customers', { firstName: 'Rich' })
+    const customerId = String(customer.id)
+    const sale = { type: 'sale', customerId, currency: 'EUR' }
+    for (const amount of [50, 25, 25.01]) {
+      const made = await api.post('transactions', {
+        ...sale,
+        amount,
+        paymentInstruction: { method: 'external' },
+      })
+      expect(made.status).toBe(201)
+    }
+    const shown = (await api.get(`customers/${customerId}`)).body
+    expect(shown).toMatchObject({
+      averageValue: { amount: 33.34, currency: 'EUR', amountUsd: null },
+      lifetimeRevenue: { amount: 100.01 },
+    })
+    const found = async (query: string) => (await api.get<{ id: string }[]>(query)).body.map(({ id }) => id)
+    for (const filter of [
+      'averageValue.amount:33.34',
+      'averageValue.currency:eur;averageValue.amount:33..34',
+      'lifetimeRevenue.amount:100.01',
+    ]) {
+      expect(await found(`customers?filter=${filter}`)).toEqual([customerId])
+    }
+    expect((await found('customers?sort=-lifetimeRevenue.amount'))[0]).toBe(customerId)
+    expect(await found('customers?filter=lifetimeRevenue.amountUsd:0')).not.toContain(customerId)
+    const memo = await api.post('credit-memos', {
+      customerId,
+      currency: 'EUR',
+      items: [{ unitPrice: 10, quantity: 1, tax: { amount: 1.9, description: 'VAT' } }],
+    })
+    expect(await found('credit-memos?filter=taxAmount:1.9')).toEqual([memo.body.id])
+    expect(await found('credit-memos?filter=taxAmount:2..')).toEqual([])
+    expect((await api.post('subscriptions', orderBody(merchant))).status).toBe(201)
+    expect(
+      await found('subscriptions?filter=lineItemSubtotal.amount:0;lineItemSubtotal.currency:eur'),
+    ).toHaveLength(1)
+    const { id } = (
+      await api.put('gateway-accounts/listed', {
+        gatewayName: 'TestGateway',
+        method: 'payment-card',
+        acceptedCurrencies: ['EUR'],
+        takesCardNumbers: true,
+      })
+    ).body
+    expect(await found('gateway-accounts?filter=method:payment-card')).toEqual([id])
+    const declined = await api.post('transactions', {
+      ...sale,
+      amount: 5,
+      paymentInstruction: { token: await makeToken(api, TEST_CARDS.lacksFunds) },
+    })
+    const { response } = declined.body.gateway as { response: { code: string; originalCode: string } }
+    expect(response).toMatchObject({ code: expect.any(String), originalCode: expect.any(String) })
+    const { code, originalCode } = response
+    expect(
+      await found(
+        `transactions?filter=gateway.response.code:${code};gateway.response.originalCode:${originalCode}`,
+      ),
+    ).toEqual([declined.body.id])
   })
 
   test('HEAD answers like GET, without the body', async () => {

@@ -215,7 +215,7 @@ describe('a body as client libraries send it', () => {
         notificationUrl: null,
         billingDescriptor: null,
         hasAmountAdjustment: false,
-        gatewayAccountId: 'x',
+        gatewayAccountId: null,
         gatewayTransactionId: 'x',
         acquirerName: '',
         velocity: 0,

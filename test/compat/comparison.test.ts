@@ -1,5 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
+import { ROUTES } from '../../api/routes.ts'
 import { compare, shapeOfValue } from './comparison.ts'
+import { KINDS } from './facts.ts'
+import { alternatives, shapeOf } from './json-shape.ts'
+import { READ_ONLY, READ_ONLY_ANYWHERE } from './read-only.ts'
 import { full, nulls, required } from './sampler.ts'
 import { SHAPES, type ShapeName } from './shapes.ts'
 
@@ -63,4 +67,62 @@ describe('the comparison', () => {
     const kinds = ['SubscriptionPlan', 'TrialOnlyPlan', 'OneTimeSalePlan'] as const
     for (const kind of kinds) expect(shapeOfValue(kinds, required(kind))).toBe(kind)
   })
+})
+
+interface Member {
+  readonly readOnly?: boolean
+}
+
+/** Computed, or part of the path, the token or the card: what a body says of them has no other meaning. */
+const PASSED_OVER: readonly string[] = [
+  ...(KINDS.CustomField ?? []).map((name) => `${name}.name`),
+  'LeadSource.original',
+  ...[
+    'currency',
+    'discounts',
+    'discountsAmount',
+    'initialAmounts',
+    'lineItems',
+    'recurringAmounts',
+    'shippingAmount',
+    'shippingRates',
+    'subtotalAmount',
+    'taxAmount',
+    'taxes',
+    'total',
+  ].map((name) => `OrderPreview.${name}`),
+  'PaymentCard.expMonth',
+  'PaymentCard.expYear',
+  'ShippingRate.id',
+  'WebhookCredential.type',
+].toSorted()
+
+test('what clients may write is written or refused: bodies pass over read-only members alone', () => {
+  const resources = new Map(
+    ROUTES.filter(({ method, takesBody, body }) => takesBody && method !== 'PATCH' && body === undefined).map(
+      ({ resource }) => {
+        const { $id = '', properties = {} } = resource as {
+          $id?: string
+          properties?: Readonly<Record<string, Member>>
+        }
+        return [$id, properties]
+      },
+    ),
+  )
+  const passedOver = [...resources].flatMap(([resource, properties]) => {
+    const names = (KINDS[resource] ?? [resource as ShapeName]).filter((name) => name in SHAPES)
+    return names.flatMap((name) => {
+      const known = new Set(alternatives(shapeOf(name)).flatMap((one) => Object.keys(one.properties ?? {})))
+      const readOnly = [...READ_ONLY_ANYWHERE, ...(READ_ONLY[name] ?? [])]
+      return Object.entries(properties).flatMap(([member, schema]) =>
+        schema.readOnly === true &&
+        !('x-as-shown' in schema) &&
+        known.has(member) &&
+        !readOnly.includes(member)
+          ? [`${name}.${member}`]
+          : [],
+      )
+    })
+  })
+  expect([...new Set(passedOver)].toSorted()).toEqual(PASSED_OVER)
 })

@@ -82,6 +82,7 @@ const NO_LINKS_INSIDE = 'the links of a lead source are at customers/{id}/lead-s
 const NOT_STORED = 'an upcoming invoice is computed, and not stored before it is issued'
 const NO_ITEM_EXPANSION = 'embedded records of items: read them by their ids'
 const NO_PLACEHOLDERS = 'links of an entry name records of this service only'
+const NO_STATED_TAXES = 'taxes that a caller states: they follow from the settings of the organization'
 const NO_DCC = 'conversion of currencies at checkout'
 const NO_OTP = 'one-time passwords'
 const NO_REFERENCE_DATA = 'reference data of other systems: use customFields'
@@ -166,12 +167,15 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
   Invoice: {
     notSupported: {
       retryInstruction: 'retries for each invoice: those of the organization apply',
+      tax: NO_STATED_TAXES,
+      'items.tax': NO_STATED_TAXES,
     },
     notReturned: {
       'items._embedded': NO_ITEM_EXPANSION,
       'transactions._embedded': 'embedded records of transactions: read them at transactions/{id}',
     },
   },
+  InvoiceItem: { notSupported: { tax: NO_STATED_TAXES } },
   InvoiceTimeline: {
     notReturned: {
       'extraData.author': NO_AUTHOR,
@@ -249,10 +253,14 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
   },
   Transaction: {
     notSupported: {
+      gatewayAccountId: 'a gateway account that a caller chooses: currency, brand and priority decide',
       billingDescriptor: 'a descriptor for each sale: that of the gateway account is used',
       notificationUrl: 'notifications to a URL: use webhooks',
       referenceData: NO_REFERENCE_DATA,
     },
+  },
+  ResetPasswordToken: {
+    notSupported: { expiredTime: 'a lifetime for each password token: resetTokenTtl applies' },
   },
   ShippingRate: { notSupported: { filter: 'rates for some orders only' } },
   TransactionTimeline: {

@@ -6,7 +6,7 @@ export const OPERATIONS = Object.assign({}, ...Object.values(GROUPS)) as Readonl
   Record<Operation, OperationFacts>
 >
 
-const KINDS: Readonly<Record<string, readonly ShapeName[]>> = {
+export const KINDS: Readonly<Record<string, readonly ShapeName[]>> = {
   CompositeToken: ['PaymentCardToken'],
   PaymentInstrument: ['PaymentCard'],
   Plan: ['SubscriptionPlan', 'TrialOnlyPlan', 'OneTimeSalePlan'],

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { TEST_CARDS } from '../support/cards.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { create } from '../support/create.ts'
@@ -210,6 +210,69 @@ describe('a gateway account', () => {
     await merchant.api.put(path, ACCOUNT)
     expect((await merchant.api.get<object[]>(`${path}/timeline`)).body).toHaveLength(1)
     await merchant.api.delete(path)
+  })
+
+  describe('is patched', () => {
+    const path = 'gateway-accounts/patched'
+    const patch = (body: object) =>
+      merchant.api.send('PATCH', path, {
+        body: JSON.stringify(body),
+        headers: { 'Content-Type': 'application/json' },
+      })
+    const SETTINGS = {
+      paymentCardSchemes: ['Visa'],
+      priority: 4,
+      dailyLimits: [{ currency: 'EUR', count: 0, amount: null }],
+      takesCardNumbers: true,
+      descriptor: 'EXAMPLE SHOP',
+      customFields: { a: 1 },
+    }
+    let made: Record<string, unknown>
+    beforeEach(async () => {
+      made = (await merchant.api.put(path, { ...ACCOUNT, ...SETTINGS })).body
+      expect(made).toMatchObject(SETTINGS)
+    })
+    afterEach(() => merchant.api.delete(path))
+
+    test('with any member that it has: what was read, and one change', async () => {
+      const { status, body } = await patch({ ...made, priority: 7 })
+      expect([status, body]).toEqual([
+        200,
+        { ...made, priority: 7, revision: 2, updatedTime: expect.any(String) },
+      ])
+      expect((await patch({ threeDSecure: false, status: 'closed' })).body).toEqual(body)
+    })
+
+    test('with null, which returns a member to its default', async () => {
+      const nulls = Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, null]))
+      const { status, body } = await patch(nulls)
+      expect(status).toBe(200)
+      expect(body).toMatchObject({
+        paymentCardSchemes: [],
+        priority: 0,
+        dailyLimits: [],
+        takesCardNumbers: false,
+        descriptor: null,
+        customFields: {},
+        acceptedCurrencies: ACCOUNT.acceptedCurrencies,
+        revision: 2,
+      })
+    })
+
+    test('but not to another provider or method: 409', async () => {
+      expectProblem(await patch({ gatewayName: 'TestGateway' }), 409, 'conflict')
+      expectProblem(await patch({ gatewayName: null }), 409, 'conflict')
+    })
+
+    test.each<[string, object, string[]]>([
+      ['a feature that is not built', { threeDSecure: true }, ['threeDSecure']],
+      ['a member that it does not have', { colour: 'red' }, ['colour']],
+      ['no currencies', { acceptedCurrencies: null }, ['acceptedCurrencies']],
+      ['wrong credentials', { credentials: { secretKey: 'sk_test_of_nobody' } }, ['credentials.secretKey']],
+    ])('but not to %s: 422', async (_, body, fields) => {
+      expect(expectProblem(await patch(body), 422, 'validation-error')).toEqual(fields)
+      expect((await merchant.api.get(path)).body).toEqual(made)
+    })
   })
 
   test('that is sent again with the credentials it has is not changed', async () => {

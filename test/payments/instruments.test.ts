@@ -55,6 +55,7 @@ describe('a payment instrument', () => {
       billingAddress: { firstName: 'Ada', country: 'GB' },
       useAsBackup: true,
       customFields: { shelf: 'b' },
+      riskMetadata: { ipAddress: '203.0.113.9', fingerprint: 'the device', extraData: { tool: 's1' } },
     }
     const instrument = await made(said)
     expect(instrument).toMatchObject(said)

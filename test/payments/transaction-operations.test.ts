@@ -167,6 +167,38 @@ describe('a transaction', () => {
       expect(response.body.detail).toContain(member)
     })
 
+    test('although it pays more invoices than a transaction may: no more are applied, 409', async () => {
+      const { id } = await sale(null, { amount: 101 })
+      const { customerId, websiteId, organizationId, secretKey } = payments.merchant
+      const apply = async () => {
+        const items = [{ type: 'debit', unitPrice: 1 }]
+        const invoice = await create(api, 'invoices', { customerId, websiteId, currency: 'EUR', items })
+        await create(api, `invoices/${invoice.id}/issue`, {})
+        return await api.post(`invoices/${invoice.id}/transaction`, { transactionId: id })
+      }
+      for (let number = 0; number < 100; number += 1) await apply()
+      expectProblem(await apply(), 409, 'conflict')
+      expect((await read(id)).invoiceIds).toHaveLength(100)
+      // As an earlier release left it.
+      await payments.sql(
+        `update transactions set invoice_ids = invoice_ids || '["earlier"]' where organization_id = ? and id = ?`,
+        [organizationId, id],
+      )
+      const patchAsIs = async (body: object) => {
+        const url = `${payments.service.baseUrl}/organizations/${organizationId}/transactions/${id}`
+        const headers = { 'SVC-APIKEY': secretKey, 'Content-Type': 'application/json' }
+        const response = await fetch(url, { method: 'PATCH', headers, body: JSON.stringify(body) })
+        return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+      }
+      const patched = await patchAsIs({ description: 'x' })
+      expect(patched).toMatchObject({ status: 200, body: { description: 'x' } })
+      expect(patched.body.invoiceIds).toHaveLength(101)
+      expect(await patchAsIs(patched.body)).toEqual(patched)
+      expect((await patchAsIs({ invoiceIds: [] })).status).toBe(409)
+      const more = [...(patched.body.invoiceIds as string[]), 'another']
+      expect((await patchAsIs({ invoiceIds: more })).status).toBe(422)
+    })
+
     test('under the revision that its caller has seen: 412; of nobody: 404; wrongly: 422', async () => {
       const { id } = await sale(null)
       const change = { description: 'x' }

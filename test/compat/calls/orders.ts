@@ -320,8 +320,6 @@ export const INVOICES: readonly Call[] = [
     operation: 'PUT invoices/{id}',
     body: { held: 'own' },
     case: 'with what was read',
-    // It is read at its neutral value, which names a calculator.
-    omit: ['tax'],
     of: ['own'],
   },
   { operation: 'GET invoices/{id}/items', of: ['invoice'], as: 'items' },
