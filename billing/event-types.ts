@@ -108,6 +108,15 @@ export interface EmittedEvent {
   readonly ids: readonly string[]
 }
 
+/** Ids of which the record is embedded with another one. */
+const NOT_EMBEDDED: ReadonlySet<string> = new Set(['subscriptionPauseId', 'paymentCardId'])
+
+/** Returns the names of the records in the payload of an event. Those of coupons have the coupon alone. */
+export function embeddedIn({ type, ids }: EmittedEvent): string[] {
+  const embedded = type.startsWith('coupon-') ? ids.slice(0, 1) : ids
+  return embedded.filter((id) => !NOT_EMBEDDED.has(id)).map((id) => id.replace(/Id$/, ''))
+}
+
 /** In the order of `docs/events.md`. */
 export const EMITTED_EVENTS: readonly EmittedEvent[] = [
   { type: 'subscription-created', when: 'An order was placed.', ids: ['subscriptionId'] },

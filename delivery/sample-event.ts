@@ -1,3 +1,4 @@
+import { EMITTED_EVENTS, embeddedIn } from '../billing/event-types.ts'
 import { eventPayload } from '../db/event-payload.ts'
 import { newId } from '../db/new-id.ts'
 
@@ -7,43 +8,40 @@ export interface SampleEvent {
   readonly payload: string
 }
 
-/** Ids at the start of a type's payload: the first matching rule applies. */
-const IDS: readonly (readonly [RegExp, readonly string[]])[] = [
-  [/^subscription-(paused|resumed|pause-)/, ['subscription', 'subscriptionPause']],
-  [/^renewal-invoice-issued$/, ['subscription', 'invoice']],
-  [/^(subscription|order)-/, ['subscription']],
+/** Records of types that this release does not emit: the first matching rule applies. */
+const NOT_EMITTED: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^invoice-/, ['invoice']],
-  [/^renewal-invoice-payment-/, ['transaction', 'invoice']],
-  [/^(transaction-|gateway-account-|offsite-payment-|risk-score-)/, ['transaction']],
-  [/^dispute-/, ['dispute', 'transaction']],
-  [/^(customer-|lead-source-|aml-)/, ['customer']],
-  [/^(payment-card-|payment-instrument-)/, ['paymentInstrument']],
-  [
-    /^coupon-(applied|application-removed|redeemed|redemption-canceled)$/,
-    ['coupon', 'redemption', 'customer'],
-  ],
-  [/^coupon-/, ['coupon']],
+  [/^(transaction-|gateway-account-|risk-score-)/, ['transaction']],
+  [/^aml-/, ['customer']],
   [/^kyc-request-/, ['customer', 'kycRequest']],
   [/^kyc-document-/, ['customer', 'kycDocument', 'file']],
   [/^data-export-/, ['dataExport', 'file']],
-  [/^credit-memo-/, ['creditMemo']],
   [/^quote-/, ['quote']],
   [/^application-/, ['organization', 'application']],
   [/^balance-transaction-/, ['recognition', 'invoice', 'item']],
-  [/^webhook-/, ['webhook']],
 ]
 
-/** `type` may be an event type of another release: its sample has no ids. */
+const EXTRA: readonly (readonly [RegExp, Readonly<Record<string, string>>])[] = [
+  [/^customer-merged$/, { duplicateCustomerId: 'sample-duplicateCustomer' }],
+  [/^webhook-delivery-exhausted$/, { deliveryId: 'sample-delivery' }],
+  [/^dispute-/, { cause: 'api' }],
+]
+
+/** Has the members of a real event; its records have an id alone. One of another release may have no records. */
 export function sampleEvent(type: string, now: Date): SampleEvent {
   const eventId = newId('evt')
-  const names = IDS.find(([types]) => types.test(type))?.[1] ?? []
-  const idOf = (name: string) => `sample-${name}`
+  const event = EMITTED_EVENTS.find((one) => one.type === type)
+  const others = NOT_EMITTED.find(([types]) => types.test(type))?.[1] ?? []
+  const ids = event?.ids ?? others.map((name) => `${name}Id`)
+  const embedded = event === undefined ? others : embeddedIn(event)
+  const idOf = (name: string) => `sample-${name.replace(/Id$/, '')}`
   const payload = eventPayload(eventId, {
     type,
     time: now,
-    ids: Object.fromEntries(names.map((name) => [`${name}Id`, idOf(name)])),
-    embedded: Object.fromEntries(names.map((name) => [name, { id: idOf(name) }])),
+    ids: Object.fromEntries(ids.map((name) => [name, idOf(name)])),
+    embedded: Object.fromEntries(embedded.map((name) => [name, { id: idOf(name) }])),
     links: [],
+    extra: EXTRA.find(([types]) => types.test(type))?.[1] ?? {},
   })
-  return { eventId, entityId: idOf(names[0] ?? type), payload }
+  return { eventId, entityId: idOf(ids[0] ?? type), payload }
 }

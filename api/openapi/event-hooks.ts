@@ -1,18 +1,9 @@
 /** The `webhooks` of the document: one request per event that the service emits. */
 import type { TSchema } from 'typebox'
-import { EMITTED_EVENTS, type EmittedEvent } from '../../billing/event-types.ts'
+import { EMITTED_EVENTS, type EmittedEvent, embeddedIn } from '../../billing/event-types.ts'
 import { ID_PATTERN } from '../../billing/id-format.ts'
 import type { Example } from './examples.ts'
 import { type Components, type JsonSchema, pascal, refToComponent } from './schemas.ts'
-
-/** Ids whose record is embedded under another name; null if it is not embedded. */
-const EMBEDDED: Readonly<Record<string, string | null>> = {
-  subscriptionPauseId: null,
-  paymentCardId: null,
-}
-
-/** Types that embed the first of their records alone. */
-const EMBEDS_FIRST = /^coupon-/
 
 const MORE: readonly (readonly [RegExp, Readonly<Record<string, JsonSchema>>])[] = [
   [
@@ -110,14 +101,14 @@ function request({ type, when }: EmittedEvent, schema: JsonSchema, example: Exam
 }
 
 function payloadSchema(
-  { type, when, ids }: EmittedEvent,
+  event: EmittedEvent,
   components: Components,
   resources: ReadonlyMap<string, TSchema>,
 ): JsonSchema {
-  const embedded = (EMBEDS_FIRST.test(type) ? ids.slice(0, 1) : ids).flatMap((id) => {
-    const name = EMBEDDED[id] === undefined ? id.replace(/Id$/, '') : EMBEDDED[id]
-    const resource = name === null ? undefined : resources.get(pascal(name))
-    return name === null || resource === undefined ? [] : [[name, resource] as const]
+  const { type, when, ids } = event
+  const embedded = embeddedIn(event).flatMap((name) => {
+    const resource = resources.get(pascal(name))
+    return resource === undefined ? [] : [[name, resource] as const]
   })
   const more = Object.assign({}, ...MORE.filter(([types]) => types.test(type)).map(([, members]) => members))
   return {

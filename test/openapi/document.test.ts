@@ -12,6 +12,7 @@ import { openApiDocument } from '../../api/openapi.ts'
 import { fullPath, ROUTES } from '../../api/routes.ts'
 import { responseSchema } from '../../api/schemas/body-and-response.ts'
 import { EMITTED_EVENTS } from '../../billing/event-types.ts'
+import { sampleEvent } from '../../delivery/sample-event.ts'
 
 type SpecData = Record<string, unknown>
 interface Parameter {
@@ -443,6 +444,16 @@ test('the webhooks are the events that the service emits, each with a sample', (
   for (const [type, { post }] of Object.entries(document.webhooks)) {
     const { example } = post.requestBody?.content['application/json'] ?? {}
     expect(example).toMatchObject({ eventType: type, eventId: expect.stringMatching(/^evt_/) })
+  }
+})
+
+test('the sample that a preview sends has the members of the event', () => {
+  for (const [type, { post }] of Object.entries(document.webhooks)) {
+    const { $ref = '' } = post.requestBody?.content['application/json']?.schema ?? {}
+    const { required, properties } = schemas[$ref.split('/').at(-1) ?? ''] as JsonSchema
+    const sample = JSON.parse(sampleEvent(type, new Date()).payload) as Record<string, object>
+    expect([type, Object.keys(sample).toSorted()]).toEqual([type, [...(required ?? [])].toSorted()])
+    expect([type, Object.keys(sample._embedded ?? {})]).toEqual([type, properties?._embedded?.required])
   }
 })
 
