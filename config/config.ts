@@ -321,9 +321,12 @@ function isBaseUrl(text: string): boolean {
   return /^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/i.test(text) && URL.canParse(text)
 }
 
-/** `localhost:5432/billing` parses as a URL too, of which the driver takes another database. */
+/**
+ * `localhost:5432/billing` parses as a URL too, of which the driver takes another database. After a user, the driver takes
+ * a URL without a host, whose parameter `host` then names a socket.
+ */
 function isDatabaseUrl(text: string): boolean {
-  return /^(?:postgres(?:ql)?:\/\/|socket:\/)/i.test(text) && URL.canParse(text)
+  return /^(?:postgres(?:ql)?:\/\/|socket:\/)/i.test(text) && URL.canParse(text.replace('@/', '@localhost/'))
 }
 
 /** Null unless the URL is of a loopback address, without a path: a name could lead elsewhere. */

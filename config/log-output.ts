@@ -8,11 +8,20 @@ const CHUNK = 16 * 1024
 const MOST_WAITING = 1_024
 /** Milliseconds. */
 const TRY_AGAIN_AFTER = 100
-/** Milliseconds that a process waits at its end for a reader that is slow. */
-const LAST_WAIT = 1_000
+/** Milliseconds that a process waits at its end for a reader that takes nothing. */
+const LAST_WAIT = 5_000
+
+let output: DestinationStream | undefined
 
 /** Writes lines to stdout in the background, in their order. The rest is written when the process ends. */
 export function logOutput(): DestinationStream {
+  output ??= createOutput()
+  return output
+}
+
+function createOutput(): DestinationStream {
+  // Makes a pipe non-blocking: a reader that has stopped would hold a write, and with it the end of the process.
+  void process.stdout
   const waiting: string[] = []
   /** What is written next: the rest of a chunk, so that a line is never left half written. */
   let begun: Buffer = Buffer.alloc(0)
@@ -48,11 +57,12 @@ export function logOutput(): DestinationStream {
 }
 
 function writeRest(rest: Buffer): void {
-  const until = performance.now() + LAST_WAIT
+  let until = performance.now() + LAST_WAIT
   let bytes = rest
   while (bytes.length > 0) {
     try {
       bytes = bytes.subarray(writeSync(STDOUT, bytes))
+      until = performance.now() + LAST_WAIT
     } catch (error) {
       const isSlow = Error.isError(error) && 'code' in error && error.code === 'EAGAIN'
       if (!isSlow || performance.now() > until) return

@@ -173,9 +173,9 @@ class LentConnection implements DatabaseConnection {
 
   /** Never fails: a lost connection ends its transaction as well. */
   async rollback(): Promise<void> {
-    // One that has failed is rolled back already, and this shows whether the connection is still there.
+    // One that has failed is rolled back already: a rollback of none is a warning. It shows whether the connection is still there.
     if ((this.#transaction === 'open' || this.#transaction === 'failed') && !this.#isLost)
-      await this.#send([{ text: 'rollback' }]).catch(() => {})
+      await this.#send([{ text: this.#transaction === 'open' ? 'rollback' : 'select' }]).catch(() => {})
     this.#transaction = 'none'
   }
 

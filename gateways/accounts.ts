@@ -285,7 +285,11 @@ export function dispatchByAccount(
     async renew(organizationId, reference, expiry) {
       const holder = await holderOf(organizationId, reference)
       if (holder === null) throw new NoGatewayError('The gateway account of the card does not exist.')
-      return await holder.gateway.renew(organizationId, holder.reference, expiry)
+      const told = holder.gateway.renew(organizationId, holder.reference, expiry)
+      if (holder.account?.isActive !== false) return await told
+      // It may be enabled again, and may be beyond reach for good.
+      await told.catch(() => null)
+      return 'not-used'
     },
 
     charge: (charge, isStillWanted) => sendByRoute('charge', charge, isStillWanted),

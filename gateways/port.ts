@@ -134,8 +134,15 @@ export interface Gateway {
   ): Promise<StoredCard | CardRefusal>
   /** Idempotent. @throws GatewayFailedError if it has no result. */
   adopt(organizationId: string, paymentMethod: string): Promise<AdoptedCard | CardRefusal>
-  /** Tells the new expiry of a stored card; null: it is taken. Idempotent. @throws GatewayFailedError if it has no result. */
-  renew(organizationId: string, reference: string, expiry: CardExpiry): Promise<CardRefusal | null>
+  /**
+   * Tells the new expiry of a stored card; null: it is taken. `not-used`: nothing is charged there now, whether it was taken or
+   * not. Idempotent. @throws GatewayFailedError if it has no result.
+   */
+  renew(
+    organizationId: string,
+    reference: string,
+    expiry: CardExpiry,
+  ): Promise<CardRefusal | 'not-used' | null>
   /**
    * What the bank wants approved is `unknown` if the customer is present, else declined as `needs-action`. A gateway that
    * has waited for one response asks `isStillWanted` before it sends the charge elsewhere, or again.

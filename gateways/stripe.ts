@@ -208,7 +208,12 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
       const renewed = await storing(async () => {
         const card = { exp_month: expMonth, exp_year: expYear }
         const { paymentMethod } = partsOf(reference)
-        await stripe.paymentMethods.update(paymentMethod, { card }, keyOf('renew', randomUUID()))
+        try {
+          await stripe.paymentMethods.update(paymentMethod, { card }, keyOf('renew', randomUUID()))
+        } catch (error) {
+          if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error
+          throw new CardRefusedError('The provider does not change this card.')
+        }
         return {}
       })
       return 'refusal' in renewed ? renewed : null
@@ -379,7 +384,7 @@ async function storing<T>(store: () => Promise<T>): Promise<T | CardRefusal> {
       return { refusal: 'The payment method does not exist.' }
     }
     // The library's error may contain what was sent.
-    throw new GatewayFailedError('The gateway could not store the card. Try again later.')
+    throw new GatewayFailedError('The gateway could not store or change the card. Try again later.')
   }
 }
 

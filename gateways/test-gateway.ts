@@ -237,7 +237,7 @@ export function createTestGateway(
       return { reference: rows[0]?.reference ?? '', gatewayName: NAME }
     } catch {
       // The driver's message may contain bound values.
-      throw new GatewayFailedError('The gateway could not store the card. Try again later.')
+      throw new GatewayFailedError('The gateway could not store or change the card. Try again later.')
     }
   }
 

@@ -209,7 +209,7 @@ const OWN: Readonly<Record<string, string>> = {
     'The invoice gets its number and its parties, and uses the credit balance of the customer. Only a draft of your own with items can be issued (409).',
   PostInvoiceRecalculation: 'Only a draft of your own can be recalculated (409).',
   PostInvoiceTransaction:
-    'An approved sale or capture of the customer pays the invoice with what no other invoice uses of it, and what was not refunded. The rest of it stays to be applied or refunded.',
+    'An approved sale or capture of the customer pays the invoice with what no other invoice uses of it, and what was not refunded. The rest of it stays to be applied or refunded. It pays at most 100 invoices (409).',
   PostInvoiceVoid:
     'Only an unpaid or past-due invoice can be voided. Its period is not invoiced again, whether it has begun or not.',
   PostInvoiceAbandon:

@@ -31,9 +31,8 @@ const IS_EXPIRED = isExpiredAuthorization('row.authorization_expiry_time')
 const AMOUNT: Field = { sql: 'row.amount', type: 'number', always: true }
 const CURRENCY: Field = { sql: 'row.currency', type: 'text', folded: 'upper', always: true }
 
-/** As `presentTransaction` reads it: the gateway's own reason, if its response is JSON and names one. */
-const REASON = `(case when row.gateway is not null and row.raw_response is json object and strpos(row.raw_response, '\\u0000') = 0
-   and json_typeof(row.raw_response::json -> 'reason') = 'string' then row.raw_response::json ->> 'reason' end)`
+/** The gateway's own reason, as the adapters write it; one with escaped characters, which is no code, is not found. */
+const REASON = `(case when row.gateway is not null then substring(row.raw_response from '"reason":"([^"\\\\]*)"') end)`
 const NEVER_REPORTED = [
   ...['message', 'type', 'originalMessage'].map((name) => `response.${name}`),
   ...['avsResponse', 'cvvResponse'].flatMap((one) =>

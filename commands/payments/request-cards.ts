@@ -183,17 +183,20 @@ async function adopt(
   }
 }
 
-/** Returns what is then renewed. An account that is only tried after the first may be beyond reach for good. */
+/** Returns what is then renewed. Accounts that are only tried after the first active one may be beyond reach for good. */
 async function renew({ gateway, organizationId }: RequestCardsOptions, renewal: Renewal): Promise<string> {
   const { references, expMonth, expYear } = renewal
-  const [first, ...backups] = references
-  const tell = (reference: string) => gateway.renew(organizationId, reference, { expMonth, expYear })
-  const refusal = await tell(first)
-  if (refusal !== null) {
-    const message = `must be the expiry of the card: ${refusal.refusal}`
-    throw new InvalidFieldsError([{ field: 'expYear', code: 'not-allowed', message }])
+  let isTaken = false
+  for (const reference of references) {
+    const told = gateway.renew(organizationId, reference, { expMonth, expYear })
+    const refusal = await (isTaken ? told.catch(() => null) : told)
+    if (isTaken || refusal === 'not-used') continue
+    if (refusal !== null) {
+      const message = `must be the expiry of the card: ${refusal.refusal}`
+      throw new InvalidFieldsError([{ field: 'expYear', code: 'not-allowed', message }])
+    }
+    isTaken = true
   }
-  await Promise.all(backups.map((reference) => tell(reference).catch(() => null)))
   return canonicalJson(renewal)
 }
 

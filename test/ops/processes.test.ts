@@ -330,8 +330,10 @@ test('DATABASE_POOL_SIZE is how many connections an API has for its requests, wh
   await other.connect()
   try {
     await other.query('begin; lock table api_keys in access exclusive mode')
-    const requests = Array.from({ length: 20 }, async () => {
-      const headers = { 'SVC-APIKEY': `sk_sandbox_${'a'.repeat(26)}` }
+    // Of different keys: requests with the same one share a look-up.
+    const requests = Array.from({ length: 20 }, async (_, index) => {
+      const letter = String.fromCharCode('a'.charCodeAt(0) + index)
+      const headers = { 'SVC-APIKEY': `sk_sandbox_${letter.repeat(26)}` }
       const response = await fetch(`http://127.0.0.1:${env.PORT}/organizations/org_a/websites`, { headers })
       return await response.text()
     })

@@ -141,6 +141,19 @@ describe('a card that several gateway accounts hold', () => {
       expect((await renew()).body).toMatchObject({ expMonth: 11, expYear: 2091 })
     })
 
+    test('is changed also if the first is disabled and cannot be told', async () => {
+      await merchant.api.post('gateway-accounts/first/disable', {})
+      provider.fail(RENEWAL, FAILURE)
+      expect((await renew()).body).toMatchObject({ expMonth: 11, expYear: 2091 })
+      expect(told()).toHaveLength(2)
+      await merchant.api.post('gateway-accounts/first/enable', {})
+    })
+
+    test('is refused if the first no longer has the card', async () => {
+      provider.fail(RENEWAL, { before: { status: 400, error: { type: 'invalid_request_error' } } })
+      expect(expectProblem(await renew(), 422, 'validation-error')).toEqual(['expYear'])
+    })
+
     test('is changed also if the second cannot be told', async () => {
       const connection = service.database.orm.em.fork().getConnection()
       const held = JSON.stringify(['account/second/cus_1/pm_unreached'])

@@ -169,6 +169,7 @@ describe('the settings', () => {
     'postgres://%2Fvar%2Frun%2Fpostgresql/billing',
     'postgres:///billing?host=/var/run/postgresql',
     'socket:/var/run/postgresql?db=billing',
+    'postgres://user:password@/billing?host=/var/run/postgresql',
   ])('name a database, also by the socket of its server: %s', (DATABASE_URL) => {
     expect(loadConfig({ DATABASE_URL }).databaseUrl).toBe(DATABASE_URL)
   })

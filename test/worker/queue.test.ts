@@ -221,9 +221,12 @@ describe('the queue of first attempts', () => {
       expect(await recordOutcomes(em(), [outcome], 'wrk_1')).toHaveLength(1)
       expect(await recordOutcomes(em(), [outcome], 'wrk_1')).toEqual([])
     }
-    // What has not begun is the attempt that is requested.
+    // What has not begun is the attempt that is requested, also if it was taken in vain meanwhile.
     expect(await recover()).toBe(0)
     await resend()
+    const taken = await takeDueDeliveries(em(), all)
+    await resend()
+    await releaseDeliveries(em(), taken, 'wrk_1')
     const [last] = await takeDueDeliveries(em(), all)
     if (last === undefined) throw new Error('nothing is due')
     expect(await recordOutcomes(em(), [{ attempt: attempt(last, null), next: null }], 'wrk_1')).toHaveLength(
