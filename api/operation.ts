@@ -42,8 +42,9 @@ export interface OperationContext {
   readonly log: Logger
   /**
    * Returns the writable members, with defaults. Call it after the resource is found and the preconditions
-   * hold: those problems come first. A read-only choice has to equal `stored`, and
-   * so has a member that cannot be written (`AsShown`). Throws `validation-error`.
+   * hold: those problems come first. `stored` is what the body replaces: a read-only choice has to equal
+   * it. Of a new resource a member that cannot be written (`AsShown`) has to be neutral; of one that is replaced it is passed
+   * over, since it may be what was read before. Throws `validation-error`.
    */
   body<T>(stored?: object): T
   /**

@@ -276,9 +276,13 @@ function operationContext(
   const schema = route.body ?? route.resource
   const sent = withEmptyMaps(schema, given)
   /** Members in `known` are taken whatever they hold: what the service stored may have outgrown a bound. */
-  const checkedBody = (content: unknown, stored: object, known: readonly string[] = []): object => {
+  const checkedBody = (
+    content: unknown,
+    stored: object,
+    { known = [], isRead = false }: { readonly known?: readonly string[]; readonly isRead?: boolean },
+  ): object => {
     if (bodyProblem !== null) throw bodyProblem
-    const written = withoutShown(schema, withoutNulls(schema, structuredClone(content)), [stored])
+    const written = withoutShown(schema, withoutNulls(schema, structuredClone(content)), [stored], isRead)
     const { body, stored: readOnlyValues } = withoutReadOnly(schema, written, stored)
     requireNoInvalidFields('validation-error', outside(known, invalidBody?.(body) ?? []))
     return writablePart(schema, { ...(body as object), ...readOnlyValues }) as object
@@ -314,11 +318,11 @@ function operationContext(
     now: () => new Date(),
     idempotencyKey: idempotent?.key ?? null,
     log,
-    body: <T>(stored: object = {}) => checkedBody(sent, stored) as T,
+    body: <T>(stored?: object) => checkedBody(sent, stored ?? {}, { isRead: stored !== undefined }) as T,
     patchedBody<T>(current: object) {
       const merged = mergePatch(current, sent)
-      const before = checkedBody(current, current, Object.keys(current))
-      const body = checkedBody(merged, current, equalMembers(current, merged))
+      const before = checkedBody(current, current, { known: Object.keys(current) })
+      const body = checkedBody(merged, current, { known: equalMembers(current, merged) })
       return { body: body as T, changed: differingMembers(before, body) }
     },
     isGone,

@@ -9,6 +9,7 @@ interface Call<Result> {
   readonly begun: number
   /** Who came since it began: what it read may be older than they are. */
   waiting: Caller<Result>[]
+  timer?: NodeJS.Timeout
 }
 
 /** Milliseconds after which nobody waits for a call any more: its connection may be lost. */
@@ -27,12 +28,6 @@ export function together<Result>(
   const begin = (key: string, callers: readonly Caller<Result>[]): void => {
     const call: Call<Result> = { begun: now(), waiting: [] }
     latest.set(key, call)
-    const end = (): void => {
-      const next = call.waiting
-      call.waiting = []
-      if (latest.get(key) === call) latest.delete(key)
-      if (next.length > 0) begin(key, next)
-    }
     void run(key, callers.length)
       .then(
         (resultOf) => {
@@ -42,14 +37,25 @@ export function together<Result>(
           for (const { reject } of callers) reject(error)
         },
       )
-      .finally(end)
+      .finally(() => {
+        release(key, call)
+      })
+  }
+  /** Those that wait for the call wait no longer. */
+  const release = (key: string, call: Call<Result>): void => {
+    clearTimeout(call.timer)
+    if (latest.get(key) === call) latest.delete(key)
+    const waiting = call.waiting.splice(0)
+    if (waiting.length > 0) begin(key, waiting)
   }
   return (key) =>
     new Promise((resolve, reject) => {
       const caller = { resolve, reject }
       const call = latest.get(key)
-      if (call !== undefined && now() - call.begun < LONGEST_WAIT) return void call.waiting.push(caller)
-      const waiting = call?.waiting.splice(0) ?? []
-      begin(key, [...waiting, caller])
+      if (call === undefined) return begin(key, [caller])
+      call.waiting.push(caller)
+      const left = LONGEST_WAIT - (now() - call.begun)
+      if (left <= 0) release(key, call)
+      else call.timer ??= setTimeout(() => release(key, call), left)
     })
 }

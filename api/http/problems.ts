@@ -229,7 +229,7 @@ export function problemOf(error: unknown): Problem {
   if (isInfrastructureFailure(error)) {
     return new Problem(
       'unavailable',
-      'The database cannot be reached.',
+      'The service cannot reach its database, or lacks resources.',
       { headers: { 'Retry-After': '5' } },
       { cause: error },
     )

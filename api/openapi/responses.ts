@@ -412,5 +412,5 @@ const PROBLEM_EXAMPLES: Readonly<
   },
   'rate-limit-exceeded': { detail: 'The limit of 3000 requests in 600 seconds has been exceeded.' },
   'internal-error': { detail: 'The request could not be completed.' },
-  unavailable: { detail: 'The database cannot be reached.' },
+  unavailable: { detail: 'The service cannot reach its database, or lacks resources.' },
 }

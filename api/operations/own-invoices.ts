@@ -29,7 +29,6 @@ import { invoices } from './invoices.ts'
 
 export const invoiceWriter: Writer<InvoiceRow, Invoice> = {
   lock: lockedRow,
-  shown: (unit, row) => presentInvoice(row, unit.baseUrl),
   create: (unit, id, body) => createOwnInvoice(unit, id, valuesOf(body, null)),
   async update(unit, row, body) {
     const shown = valuesOf(presentInvoice(row, unit.baseUrl), null)

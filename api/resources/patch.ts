@@ -15,7 +15,7 @@ interface Patch<Row extends ResourceRow, Body>
 }
 
 /**
- * Merges the body into the representation (RFC 7396), and validates the whole as a PUT. Throws ConflictError
+ * Merges the body into the representation (RFC 7396), and validates what differs. Throws ConflictError
  * if a member that is not `changeable` differs.
  */
 export async function patch<Row extends ResourceRow, Body>(

@@ -68,8 +68,6 @@ export interface Writer<Row extends ResourceRow, Body> {
   lockOwner?(unit: UnitOfWork, body: Body): Promise<unknown>
   /** Advances the row to the unit's instant, as its workflow would, and increments the revision itself. */
   advance?(unit: UnitOfWork, row: Row): void | Promise<void>
-  /** What a body may repeat of members that cannot be written; default: the columns of the row. */
-  shown?(unit: UnitOfWork, row: Row): object
   create(unit: UnitOfWork, id: string, body: Body, context: OperationContext): Row | Promise<Row>
   update(unit: UnitOfWork, row: Row, body: Body, context: OperationContext): void | Promise<void>
   /** True if its commands validate custom fields themselves. */

@@ -24,7 +24,7 @@ export async function upsert<Row extends ResourceRow, Body>(
       const row = await lock()
       if (row !== null) await writer.advance?.(unit, row)
       requirePreconditions(context.preconditions, row?.revision ?? null)
-      const given = context.body<Body>(row === null ? {} : (writer.shown?.(unit, row) ?? row))
+      const given = context.body<Body>(row ?? undefined)
       if (row !== null) {
         const body = await withCustomFields(unit, resource, writer, given, row)
         const changed = await changeRow(unit, row, () => writer.update(unit, row, body, context))

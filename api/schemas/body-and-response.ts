@@ -61,12 +61,23 @@ export function withoutReadOnly(
   }
 }
 
-/** Drops what a body repeats of the resource in members that cannot be written. `shown`: what stands at its place there. */
-export function withoutShown(schema: TSchema, body: unknown, shown: readonly unknown[]): unknown {
+/**
+ * Drops what a body repeats of the resource in members that cannot be written. `shown`: what stands at its place there.
+ * `isRead`: it may be what was read at any earlier time, so that its value does not matter.
+ */
+export function withoutShown(
+  schema: TSchema,
+  body: unknown,
+  shown: readonly unknown[],
+  isRead: boolean,
+): unknown {
   const { properties, items } = schema as JsonSchema
   if (Array.isArray(body)) {
-    // Items may be in another order, or fewer.
-    return items === undefined ? body : body.map((item) => withoutShown(items as TSchema, item, shown.flat()))
+    if (items === undefined) return body
+    // Items may be in another order, or fewer. One without an id was never read.
+    return body.map((item) =>
+      withoutShown(items as TSchema, item, shown.flat(), isRead && typeof ownValue(item, 'id') === 'string'),
+    )
   }
   if (!isObject(body) || properties === undefined) return body
   return Object.fromEntries(
@@ -74,8 +85,8 @@ export function withoutShown(schema: TSchema, body: unknown, shown: readonly unk
       const member = Object.hasOwn(properties, name) ? properties[name] : undefined
       if (member === undefined) return [[name, value]]
       const there = shown.flatMap((one) => (isObject(one) && Object.hasOwn(one, name) ? [one[name]] : []))
-      if (!('x-as-shown' in member)) return [[name, withoutShown(member as TSchema, value, there)]]
-      return there.some((one) => isPartOf(value, one)) ? [] : [[name, value]]
+      if (!('x-as-shown' in member)) return [[name, withoutShown(member as TSchema, value, there, isRead)]]
+      return isRead || there.some((one) => isPartOf(value, one)) ? [] : [[name, value]]
     }),
   )
 }

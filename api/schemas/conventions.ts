@@ -25,9 +25,19 @@ export const OrNull = <T extends TSchema>(schema: T, options: object = {}) => {
 }
 /** A body may contain it; the value is ignored. */
 export const ReadOnly = <T extends TSchema>(schema: T) => Type.Optional({ ...schema, readOnly: true } as T)
-/** A body may contain it as the resource shows it, or at the neutral value; another value is refused as not supported. */
-export const AsShown = <T extends TSchema>(schema: T, neutral: unknown = null) =>
-  ReadOnly({ ...schema, 'x-as-shown': neutral } as T)
+const REFUSED = 'Another value in a new resource, or in a PATCH, is refused (422).'
+/**
+ * A body may contain it as the resource shows it, or at the neutral value; another value is refused as not supported, unless the
+ * body replaces a resource, of which it may be an earlier copy.
+ */
+export const AsShown = <T extends TSchema>(schema: T, neutral: unknown = null) => {
+  const { description } = schema as { readonly description?: string }
+  return ReadOnly({
+    ...schema,
+    description: description === undefined ? REFUSED : `${description} ${REFUSED}`,
+    'x-as-shown': neutral,
+  } as T)
+}
 export const WriteOnly = <T extends TSchema>(schema: T) => Type.Optional({ ...schema, writeOnly: true } as T)
 /** A response omits it if it has no value. */
 export const OmittedWhenUnknown = <T extends TSchema>(schema: T) =>

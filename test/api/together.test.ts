@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { together } from '../../api/together.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 describe('calls that are made together', () => {
   /** Each run waits until it is ended. */
@@ -65,6 +66,17 @@ describe('calls that are made together', () => {
     await turn()
     begun[1]?.end()
     expect(await Promise.all(waiting)).toEqual(['a 1.0', 'a 1.1'])
+  })
+
+  test('begin by themselves when one takes long', async () => {
+    const { begun, call } = runs()
+    const lost = call('a')
+    const waiting = call('a')
+    await waitFor('a call of its own', () => begun[1] ?? null)
+    begun[1]?.end()
+    expect(await waiting).toBe('a 1.0')
+    begun[0]?.end()
+    expect(await lost).toBe('a 0.0')
   })
 
   test('do not wait for one that takes long, and take those along that do', async () => {

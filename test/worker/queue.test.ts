@@ -221,7 +221,7 @@ describe('the queue of first attempts', () => {
       expect(await recordOutcomes(em(), [outcome], 'wrk_1')).toHaveLength(1)
       expect(await recordOutcomes(em(), [outcome], 'wrk_1')).toEqual([])
     }
-    // What has not begun is the attempt that is requested, also if it was taken in vain meanwhile.
+    // What has not begun is the attempt that is requested, also if it was taken and released before.
     expect(await recover()).toBe(0)
     await resend()
     const taken = await takeDueDeliveries(em(), all)
