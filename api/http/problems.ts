@@ -194,47 +194,31 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof NotificationRefusedError) return new Problem('malformed-request', error.message)
   if (error instanceof ConflictError) return new Problem('conflict', error.message)
   if (isOutdatedStatement(error)) {
-    return new Problem(
-      'unavailable',
-      'The database is being upgraded, and the request was not processed.',
-      { headers: { 'Retry-After': '1' } },
-      { cause: error },
-    )
+    return unavailable('The database is being upgraded, and the request was not processed.', 1, error)
   }
   if (hasCode(error, TOO_SLOW)) {
-    return new Problem(
-      'unavailable',
-      'The database did not respond in time.',
-      { headers: { 'Retry-After': '5' } },
-      { cause: error },
-    )
+    return unavailable('The database did not respond in time.', 5, error)
   }
   if (hasCode(error, LOCK_CONFLICT)) {
-    return new Problem(
-      'unavailable',
+    return unavailable(
       'Another request is changing the same records, and this request was not processed.',
-      { headers: { 'Retry-After': '1' } },
-      { cause: error },
+      1,
+      error,
     )
   }
   if (error instanceof OwnFaultError) {
-    return new Problem(
-      'unavailable',
-      'The service cannot send requests at the moment.',
-      { headers: { 'Retry-After': '1' } },
-      { cause: error },
-    )
+    return unavailable('The service cannot send requests at the moment.', 1, error)
   }
   // After its special cases above.
   if (isInfrastructureFailure(error)) {
-    return new Problem(
-      'unavailable',
-      'The service cannot reach its database, or lacks resources.',
-      { headers: { 'Retry-After': '5' } },
-      { cause: error },
-    )
+    return unavailable('The service cannot reach its database, or lacks resources.', 5, error)
   }
   return new Problem('internal-error', 'The request could not be completed.', {}, { cause: error })
+}
+
+/** `seconds`: after which the request may be repeated. */
+function unavailable(detail: string, seconds: number, cause: unknown): Problem {
+  return new Problem('unavailable', detail, { headers: { 'Retry-After': String(seconds) } }, { cause })
 }
 
 const LARGEST_BODY = 64 * 1024

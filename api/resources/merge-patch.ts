@@ -1,4 +1,5 @@
 import { canonicalJson } from '../../billing/canonical-json.ts'
+import { isObject } from '../schemas/is-object.ts'
 
 /** Applies a JSON Merge Patch (RFC 7396): null removes a member, and anything but objects is replaced whole. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
@@ -22,8 +23,4 @@ export function differingMembers(one: object, other: object): string[] {
 export function equalMembers(one: object, other: unknown): string[] {
   const differing = new Set(differingMembers(one, isObject(other) ? other : {}))
   return Object.keys(one).filter((name) => !differing.has(name))
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

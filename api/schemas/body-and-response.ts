@@ -2,6 +2,7 @@
 import type { TSchema } from 'typebox'
 import { parseInstant } from '../../billing/instants.ts'
 import { ownValue } from '../../billing/own-value.ts'
+import { isObject } from './is-object.ts'
 
 interface JsonSchema {
   readonly readOnly?: boolean
@@ -97,10 +98,6 @@ function isPartOf(value: unknown, shown: unknown): boolean {
     return value.length === shown.length && value.every((item, index) => isPartOf(item, shown[index]))
   if (!isObject(value) || !isObject(shown)) return (value ?? null) === (shown ?? null)
   return Object.entries(value).every(([name, member]) => isPartOf(member, ownValue(shown, name)))
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Drops nulls of optional members without a null of their own: each takes its default (D 2, PUT). */

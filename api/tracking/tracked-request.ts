@@ -1,7 +1,7 @@
 import type { Context } from 'koa'
 import { ID_PATTERN } from '../../billing/id-format.ts'
 import type { Credential } from '../http/authentication.ts'
-import { isObject } from '../resources/merge-patch.ts'
+import { isObject } from '../schemas/is-object.ts'
 import { MASK, maskedBody, maskedHeaders, maskedLine, maskedUrl } from './masking.ts'
 
 export interface TrackedRequest {

@@ -38,7 +38,7 @@ export interface Adoption {
 export interface Renewal {
   readonly expMonth: number
   readonly expYear: number
-  /** What the card is called by those that hold it; the first has to take the expiry. */
+  /** What the card is called by those that hold it; the first active account has to take the expiry. */
   readonly references: readonly [string, ...string[]]
 }
 

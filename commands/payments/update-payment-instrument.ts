@@ -26,8 +26,8 @@ export async function lockPaymentInstrument(unit: UnitOfWork, id: string): Promi
 }
 
 /**
- * A new expiry, which those that hold the card are told first, reactivates a locked instrument and charges what its orders owe. One that becomes a backup is charged for
- * what was declined for good. Throws InvalidFieldsError.
+ * A new expiry, which those that hold the card are told first, reactivates a locked instrument and charges what its
+ * orders owe. One that becomes a backup is charged for what was declined for good. Throws InvalidFieldsError.
  */
 export async function updatePaymentInstrument(
   unit: UnitOfWork,

@@ -4,7 +4,6 @@ import { parseDuration } from '../../billing/durations.ts'
 import { changeItems } from '../../billing/item-changes.ts'
 import { type Order, placeOrder } from '../../billing/order.ts'
 import {
-  cancelOrder,
   changeTerms,
   moveRenewal,
   reactivateOrder,
@@ -23,7 +22,7 @@ import {
 import type { OrderTerms } from '../../billing/order-terms.ts'
 import { pauseOrder } from '../../billing/pauses.ts'
 import { type Answer, AUTOPAY, ChargedOrder } from '../billing/charged-order.ts'
-import { at, type Command, END, terms, withInstrument } from '../billing/orders.ts'
+import { at, type Command, cancelAt, END, terms, withInstrument } from '../billing/orders.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -31,16 +30,7 @@ const START = at('2027-01-31')
 const RENEWAL = at('2027-02-28')
 const DECLINED: readonly Answer[] = ['approved', 'declined', 'declined', 'declined', 'declined']
 
-const cancel =
-  (churnTime: number | null = null): Command['act'] =>
-  (order, now) =>
-    cancelOrder(order, now, {
-      churnTime,
-      churnTimePolicy: null,
-      canceledBy: 'merchant',
-      reason: null,
-      description: null,
-    })
+const cancel = (churnTime: number | null = null): Command['act'] => cancelAt(churnTime)
 const newCard: Command['act'] = (order, now) => chargeOpen(withInstrument(order, 'new card'), now)
 const early = (days: number) => ({
   issueTimeShift: { chronology: 'before', duration: days, unit: 'day' } as const,
