@@ -34,8 +34,9 @@ export async function keptInstallation(
   databaseUrl: string,
 ): Promise<Readonly<Record<'baseUrl' | 'environment', string | null>>> {
   const client = new pg.Client(connectionOptions({ databaseUrl, name: 'billing installation' }))
-  await client.connect()
+  client.on('error', () => {}) // a lost connection fails the query
   try {
+    await client.connect()
     const { rows: tables } = await client.query<{ found: boolean }>(
       `select to_regclass('installation') is not null as found`,
     )

@@ -11,32 +11,31 @@ export type NamespaceOptions = {
 
 const RETENTION = '3 days'
 const READY_WITHIN = 60_000
+/** A server that has lost its database answers some calls never. */
+const ATTEMPT_TIMEOUT = 10_000
 const GRPC = { notFound: 5, alreadyExists: 6 } as const
 
 /** Registers the namespace if missing. Resolves when workflows can be started in it. */
 export async function ensureNamespace(options: NamespaceOptions): Promise<void> {
   const connection = Connection.lazy({ address: options.address })
   try {
-    await register(connection, options)
-    await retried(options, () => probe(connection, options.namespace))
+    await retried(options, connection, () => register(connection, options.namespace))
+    await retried(options, connection, () => probe(connection, options.namespace))
   } finally {
     await connection.close()
   }
 }
 
-async function register(connection: Connection, options: NamespaceOptions): Promise<void> {
-  const { namespace } = options
-  await retried(options, async () => {
-    try {
-      await connection.workflowService.describeNamespace({ namespace })
-    } catch (error) {
-      if (codeOf(error) !== GRPC.notFound) throw error
-      await connection.workflowService.registerNamespace({
-        namespace,
-        workflowExecutionRetentionPeriod: msToTs(RETENTION),
-      })
-    }
-  })
+async function register(connection: Connection, namespace: string): Promise<void> {
+  try {
+    await connection.workflowService.describeNamespace({ namespace })
+  } catch (error) {
+    if (codeOf(error) !== GRPC.notFound) throw error
+    await connection.workflowService.registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: msToTs(RETENTION),
+    })
+  }
 }
 
 /** Queries frontend, history, matching and visibility in the namespace. */
@@ -52,12 +51,16 @@ async function probe(connection: Connection, namespace: string): Promise<void> {
   }
 }
 
-async function retried(options: NamespaceOptions, attempt: () => Promise<void>): Promise<void> {
+async function retried(
+  options: NamespaceOptions,
+  connection: Connection,
+  attempt: () => Promise<void>,
+): Promise<void> {
   const end = Date.now() + READY_WITHIN
   for (;;) {
     options.signal?.throwIfAborted()
     try {
-      return await attempt()
+      return await connection.withDeadline(Date.now() + ATTEMPT_TIMEOUT, attempt)
     } catch (error) {
       if (codeOf(error) === GRPC.alreadyExists) return
       if (options.isHopeless() || Date.now() > end) throw error

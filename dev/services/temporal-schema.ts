@@ -65,7 +65,11 @@ async function withClient<Result>(
   url: string,
   work: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
-  const client = new pg.Client({ connectionString: url })
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 60_000,
+  })
   client.on('error', () => {})
   await client.connect()
   try {

@@ -21,7 +21,11 @@ export async function fitVisibilityIndexes(options: VisibilityOptions): Promise<
   const columns = await columnsInUse(options)
   const url = new URL(options.postgresUrl)
   url.pathname = `/${TEMPORAL_DATABASES.visibility}`
-  const client = new pg.Client({ connectionString: url.href })
+  const client = new pg.Client({
+    connectionString: url.href,
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 60_000,
+  })
   client.on('error', () => {})
   await client.connect()
   try {
@@ -49,9 +53,11 @@ export async function fitVisibilityIndexes(options: VisibilityOptions): Promise<
 async function columnsInUse({ address, namespace }: VisibilityOptions): Promise<string[]> {
   const connection = await Connection.connect({ address })
   try {
-    await registerSearchAttributes(connection, namespace)
-    const { config } = await connection.workflowService.describeNamespace({ namespace })
-    return Object.keys(config?.customSearchAttributeAliases ?? {})
+    return await connection.withDeadline(Date.now() + 60_000, async () => {
+      await registerSearchAttributes(connection, namespace)
+      const { config } = await connection.workflowService.describeNamespace({ namespace })
+      return Object.keys(config?.customSearchAttributeAliases ?? {})
+    })
   } finally {
     await connection.close()
   }

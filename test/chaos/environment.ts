@@ -21,6 +21,8 @@ import { waitFor } from '../support/wait-for.ts'
 const NAMESPACE = 'billing-kill'
 /** How long the merchant waits for an API before asking the other one. Milliseconds. */
 const CLIENT_TIMEOUT = 5_000
+/** After it a start of Temporal is given up, and tried again. Milliseconds. */
+const START_TIMEOUT = 60_000
 
 export interface Victim {
   kill(): Promise<void>
@@ -81,8 +83,10 @@ export async function startEnvironment(
       port: temporalPort,
       uiPort: null,
       namespace: NAMESPACE,
+      signal: AbortSignal.timeout(START_TIMEOUT),
     })
   let temporal = await startTemporalServer()
+  const { address: temporalAddress } = temporal
 
   const ports = [await freePort(), await freePort()] as const
   const bridgePort = await freePort()
@@ -94,7 +98,7 @@ export async function startEnvironment(
   const env = {
     DATABASE_URL: databaseUrl,
     MASTER_KEY: masterKey,
-    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_NAMESPACE: NAMESPACE,
     WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
     RATE_LIMIT: '1000000',
@@ -116,7 +120,7 @@ export async function startEnvironment(
     await startable('worker/main.ts', 'worker-2', { DATABASE_URL: bridgedUrl.href }),
   ] as const
   const processes = [...apis, ...workers]
-  const connection = Connection.lazy({ address: temporal.address })
+  const connection = Connection.lazy({ address: temporalAddress })
   const stopAll = async (): Promise<void> => {
     await connection.close()
     bridge.heal()
@@ -136,6 +140,10 @@ export async function startEnvironment(
     kill: () => temporal.kill(),
     async start() {
       temporal = await startTemporalServer()
+      if (temporal.address === temporalAddress) return
+      // Another process had the port, and Temporal took the next one, where nobody looks for it.
+      await temporal.stop()
+      throw new Error(`Temporal came back at ${temporal.address} instead of ${temporalAddress}`)
     },
   }
   return {
@@ -232,7 +240,7 @@ function isToBeRepeated({ status, body }: ApiResponse<unknown>): boolean {
   return [502, 503].includes(status) || (status === 409 && JSON.stringify(body).includes('still in progress'))
 }
 
-/** Kills every part at a random moment of the next `within` milliseconds; resolves when all are back. */
+/** Kills every part at a random moment of the next `within` milliseconds; resolves when all are back, or rejects. */
 export async function killEverything(
   { victims }: Environment,
   random: () => number,
@@ -244,7 +252,7 @@ export async function killEverything(
       await victim.kill()
       await delay(random() * 1_000)
       // What cannot start, because another part is still down, is started again.
-      await waitFor('a killed part to be back', () => victim.start().then(yes, no), 120_000)
+      await stubborn('a killed part to be back', () => victim.start())
     }),
   )
 }
@@ -267,9 +275,6 @@ export async function stubborn<T>(what: string, ask: () => Promise<T>, timeout =
 export async function rows<T>(client: pg.Client, text: string, values: unknown[]): Promise<T[]> {
   return (await client.query(text, values)).rows as T[]
 }
-
-const yes = () => true as const
-const no = () => null
 
 export const delay = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds))
