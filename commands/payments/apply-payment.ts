@@ -24,6 +24,7 @@ import {
 } from '../invoices/own-invoice-record.ts'
 import { advanceBeforeRefunds, lockSubscription, scheduleAfter, wakeOrder } from '../orders/advance-order.ts'
 import { applyTransitions } from '../orders/apply-transitions.ts'
+import { renewCredit } from '../orders/credit.ts'
 import type { Loading } from '../orders/load-order.ts'
 import type { OrderRecord } from '../orders/order-record.ts'
 import { countOwed, refundOwed, refundUndelivered } from './refund-sales.ts'
@@ -135,6 +136,7 @@ export async function applyToInvoices(
 ): Promise<void> {
   for (const invoice of invoices) {
     const { record } = invoice
+    renewCredit(record)
     if ('isOwn' in record) applyOwnTransitions(unit, record, [next(invoice)], transaction)
     else applyTransitions(unit, record, [next(invoice)], transaction)
   }

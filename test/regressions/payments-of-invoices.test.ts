@@ -157,6 +157,37 @@ describe('invoices', () => {
     expect(await get(`invoices/${invoiceId}`)).toMatchObject({ status: 'disputed', amountDue: 0 })
   })
 
+  test('one payment that ends two orders lets the credit of their customer be used once', async () => {
+    const from = await payer()
+    const sale = (price: number) => ({
+      plan: { name: `Sale for ${price}`, currency: 'EUR', pricing: { formula: 'fixed-fee', price } },
+    })
+    const sold = async () => {
+      const { id, initialInvoiceId } = await owing(from, { items: [sale(10)] })
+      // What is sold while the order is paused waits for an invoice.
+      const pause = await make('subscription-pauses', { subscriptionId: id })
+      const items = [sale(10), sale(40)]
+      await make(`subscriptions/${id}/change-items`, { items, renewalPolicy: 'retain', prorated: false })
+      await merchant.api.delete(`subscription-pauses/${pause.id}`)
+      return { id, invoiceId: initialInvoiceId }
+    }
+    const orders = [await sold(), await sold()]
+    const memo = await make('credit-memos', {
+      customerId: from.customerId,
+      currency: 'EUR',
+      items: [{ description: 'Goodwill', unitPrice: 50, quantity: 1 }],
+    })
+    const invoiceIds = orders.map(({ invoiceId }) => invoiceId)
+    await make('transactions', { type: 'sale', ...from, currency: 'EUR', amount: 20, invoiceIds })
+    const interim = async ({ id }: { id: unknown }) =>
+      (await merchant.api.get<Body[]>(`invoices?filter=subscriptionId:${id};type:interim`)).body[0]
+    expect(await Promise.all(orders.map(interim))).toMatchObject([
+      { amount: 40, status: 'paid', amountDue: 0, creditMemoAllocations: [{ amount: 40 }] },
+      { amount: 40, status: 'unpaid', amountDue: 30, creditMemoAllocations: [{ amount: 10 }] },
+    ])
+    expect(await get(`credit-memos/${memo.id}`)).toMatchObject({ status: 'applied', unusedAmount: 0 })
+  })
+
   const refundsOf = (saleId: unknown) =>
     sql<{ id: string; amount: number; result: string | null }>(
       'select id, amount::float8 as amount, result from transactions where parent_transaction_id = ? order by created_time, id',
