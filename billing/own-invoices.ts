@@ -62,12 +62,15 @@ export function pricedDraft<Line extends InvoiceLine>(
 ): Priced<Line> {
   const terms = ownTerms(currency, at, { ...NOT_CHARGED, taxes })
   const price = pricedAt({ terms, invoices: [] }, lines, at, OWN_SEQUENCE)
-  const problem = amountProblem(price.amount, currency)
-  if (problem !== null) refuse('items', problem.code, problem.message)
-  if (new Money(price.amount).lessThan(0))
-    refuse('items', 'out-of-range', 'must not credit more than they debit')
+  checkTotal(price.amount, currency)
   // Pricing changes lines and keeps their other members.
   return price as Priced<Line>
+}
+
+function checkTotal(amount: string, currency: string): void {
+  const problem = amountProblem(amount, currency)
+  if (problem !== null) refuse('items', problem.code, problem.message)
+  if (new Money(amount).lessThan(0)) refuse('items', 'out-of-range', 'must not credit more than they debit')
 }
 
 /** `path` leads to the item in the body: `items.0.`. */
@@ -136,6 +139,8 @@ export function issueInvoice(order: Order, at: number, given: OwnIssue): Transit
   if (issuedTime > at) refuse('issuedTime', 'out-of-range', 'must not be in the future')
   if (given.dueTime !== null && given.dueTime < issuedTime)
     refuse('dueTime', 'out-of-range', 'must not be before the issue')
+  // Rates may have changed since it was drafted.
+  checkTotal(pricedAt(order, draft.lines, at, OWN_SEQUENCE).amount, order.terms.currency)
   const dueTime = given.dueTime ?? draft.dueTime
   return transition(order, at, 'api', (change) => {
     issue(change, OWN_SEQUENCE, Math.max(draft.chargeTime ?? at, at))

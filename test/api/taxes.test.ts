@@ -15,9 +15,10 @@ const GERMANY = {
   rate: 19,
   categories: [{ taxCategoryId: 'books', rate: 7 }],
 }
+const FRANCE = { country: 'FR', name: 'TVA', rate: 20 }
 const SETTINGS = {
   defaultTaxCalculator: { type: 'flat', rate: null, isInclusive: false },
-  taxLocations: [GERMANY, { country: 'FR', name: 'TVA', rate: 20 }],
+  taxLocations: [GERMANY, FRANCE],
 }
 
 // Without a worker: commands advance an order up to their own instant first.
@@ -319,6 +320,44 @@ describe('taxes', () => {
     expect(issued).toMatchObject({ status: 'unpaid', amount: 107 })
     expect((await merchant.api.delete(book)).status).toBe(204)
     expect(await read(`invoices/${draft.id}`)).toMatchObject({ amount: 107 })
+  })
+
+  test.each([
+    [
+      'credit more than its debits',
+      {
+        currency: 'EUR',
+        items: [
+          { type: 'debit', unitPrice: 100 },
+          { type: 'credit', unitPrice: 100 },
+        ],
+      },
+      12,
+    ],
+    [
+      'come to more than an amount may',
+      { currency: 'VND', items: [{ type: 'debit', unitPrice: 9e11 }] },
+      9e11,
+    ],
+  ])('that make a draft %s do not issue it: 422, and no number', async (_, given, amount) => {
+    // The second item, of another product, has another rate.
+    const items = given.items.map((item, index) => (index === 0 ? item : { ...item, productId: bookId }))
+    await taxed({ ...SETTINGS, taxLocations: given.currency === 'EUR' ? [GERMANY] : [FRANCE] })
+    const { customerId, websiteId } = merchant
+    const members = { customerId, websiteId, ...given, items, ...in_('DE') }
+    const draft = await create(merchant.api, 'invoices', members)
+    expect(draft).toMatchObject({ amount })
+    await taxed({
+      ...SETTINGS,
+      taxLocations: [{ ...GERMANY, categories: [{ taxCategoryId: 'books', rate: 25 }] }],
+    })
+    const refused = await merchant.api.post(`invoices/${draft.id}/issue`, {})
+    expect(expectProblem(refused, 422, 'validation-error')).toEqual(['items'])
+    expect(await read(`invoices/${draft.id}`)).toMatchObject({ status: 'draft', amount, invoiceNumber: null })
+    await taxed({ ...SETTINGS, taxLocations: [FRANCE] })
+    expect(await create(merchant.api, `invoices/${draft.id}/issue`, {})).toMatchObject({
+      amount: given.currency === 'EUR' ? 0 : amount,
+    })
   })
 
   test('of used time are those of what was used, at its end too, though the order has other items', async () => {
