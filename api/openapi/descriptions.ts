@@ -197,7 +197,7 @@ const OWN: Readonly<Record<string, string>> = {
   PostSubscriptionInterimInvoice:
     'The invoice has what `lineItems` of the order hold, and is charged at once. Credits are used as far as it can bear them. What still waits when service has ended can be invoiced too. If no charge is queued, or the order is paused, 409.',
   PostCreditMemoRefund:
-    'What no invoice uses goes back by refunds of sales to the customer: those for its invoice first, then the newest. If they do not come to it, 409. A refund that is declined returns its amount to the credit memo.',
+    'What no invoice uses goes back by refunds of sales to the customer: those for its invoice first, then the newest, and those with an open dispute last. What a bank took back is not refunded. If they do not come to it, 409. A refund that is declined returns its amount to the credit memo.',
   PatchCreditMemo: 'Amounts can be changed only while no invoice uses the credit memo.',
   PostInvoice: 'The invoice is a draft of your own, without an order. Issue it to make it due.',
   PutInvoice:

@@ -2,7 +2,7 @@
 import { creditMemoStatus } from '../../billing/credit-memos.ts'
 import { ConflictError } from '../../billing/errors.ts'
 import { isZero, Money, plainAmount } from '../../billing/money.ts'
-import { type Parts, refundable, sharesOf, withReserved } from '../../billing/refund-shares.ts'
+import { type Parts, refundable, sharesOf, withReserved, withTakenBack } from '../../billing/refund-shares.ts'
 import { changeTime, raiseRevision } from '../../db/change-row.ts'
 import { type CreditMemo, Customer, Transaction } from '../../db/entities/index.ts'
 import { MONEY_TAKEN } from '../../db/entities/transaction.ts'
@@ -11,11 +11,12 @@ import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { creditMemoEvent } from '../../events/credit-memo-events.ts'
 import { creditEntry } from '../../events/timeline.ts'
-import { addRefund, owedOf, paidOf, refundsOf } from '../payments/refund-sales.ts'
+import { addRefund, owedOf, paidOf, readTakenBack, refundsOf } from '../payments/refund-sales.ts'
 
 /**
  * Begins refunds of what a locked memo has left: of the sales for its invoice, then of those for its order, then of the
- * newest. Each refund has its own workflow; one that moves no money returns its amount to the memo.
+ * newest, and last of those with an open dispute. What banks took back is left out. Each refund has its own workflow; one
+ * that moves no money returns its amount to the memo.
  * @throws ConflictError if nothing is left, or the refundable sales do not come to it.
  */
 export async function refundCreditMemo(unit: UnitOfWork, memo: CreditMemo): Promise<void> {
@@ -28,7 +29,9 @@ export async function refundCreditMemo(unit: UnitOfWork, memo: CreditMemo): Prom
     if (sale === null) continue
     const paid = paidOf(sale)
     const reserved = await reservedOf(unit, sale)
-    const refunds = withReserved(paid, await refundsOf(unit, id), reserved)
+    const made = await refundsOf(unit, id)
+    const gone = withTakenBack(paid, made, await readTakenBack(unit, sale), owedOf(sale))
+    const refunds = withReserved(paid, gone, reserved)
     const amount = Money.min(open, refundable(paid, refunds)).toFixed()
     if (isZero(amount)) continue
     open = open.minus(amount)
@@ -121,10 +124,13 @@ async function findSales(
   const found = await statement<{ id: string }>(
     em,
     'find-refundable-sales',
-    `select id from transactions
+    `select id from transactions sale
       where organization_id = ? and customer_id = ? and currency = ? and type in (${MONEY_TAKEN}) and result = 'approved'
         and gateway is not null and status <> 'refunded'
-      order by (payments ->> ? is not null) desc, (subscription_ids @> ?::jsonb) desc, created_time desc, id desc`,
+      order by exists (select from disputes dispute
+                        where dispute.organization_id = sale.organization_id and dispute.transaction_id = sale.id
+                          and dispute.status not in ('won', 'lost', 'forfeited')),
+               (payments ->> ? is not null) desc, (subscription_ids @> ?::jsonb) desc, created_time desc, id desc`,
     [organizationId, customerId, currency, invoiceId ?? '', JSON.stringify([subscriptionId ?? ''])],
   )
   return found.map(({ id }) => id)

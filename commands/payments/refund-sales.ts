@@ -156,15 +156,22 @@ async function debtOf(
   const refunds = await refundsOf(unit, sale.id)
   const made = refunds.filter(({ result }) => result === 'approved')
   if (debtsOf(paid, owed, made).length === 0) return nothing
-  const { em, organizationId } = unit
-  const disputes = await em.find(Dispute, { organizationId, transactionId: sale.id })
-  const takenBack = takenBackOf(
-    sale,
-    disputes.map((one) => ({ ...one, caseId: one.caseId ?? null })),
-  )
+  const takenBack = await readTakenBack(unit, sale)
   const left = (counted: readonly CountedRefund[]) =>
     debtsOf(paid, owed, withTakenBack(paid, counted, takenBack, owed))
   return { debts: left(refunds), amount: sumOf(left(made).map(({ amount }) => amount)) }
+}
+
+/** What banks took back of a sale, whose row has to be locked. */
+export async function readTakenBack(
+  { em, organizationId }: UnitOfWork,
+  sale: Pick<Transaction, 'id' | 'amount' | 'currency'>,
+): Promise<string> {
+  const disputes = await em.find(Dispute, { organizationId, transactionId: sale.id })
+  return takenBackOf(
+    sale,
+    disputes.map((one) => ({ ...one, caseId: one.caseId ?? null })),
+  )
 }
 
 /** Payments outside of this service are not refunded. What no invoice used of a sale without invoices is the merchant's. */

@@ -5,6 +5,7 @@ import { inUnitOfWork } from '../../db/unit-of-work.ts'
 import type { ApiClient } from '../support/api-client.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { create } from '../support/create.ts'
+import { disputeBody } from '../support/dispute.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import { makePayer, type Payer } from '../support/payments.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -515,6 +516,29 @@ describe('a credit memo', () => {
     ])
     await create(api, 'subscription-cancellations', { subscriptionId: id })
     expect(await refundsOf(ahead)).toMatchObject([{ amount: 9.9 }])
+  })
+
+  test('is not refunded from what a bank took back, and last of all from what it may take back yet', async () => {
+    const payer = await makePayer(api)
+    const { customerId } = payer
+    const id = await order(customerId, { autopay: false })
+    const body = orderBody(merchant, { customerId, autopay: false, notes: 'Begun.' })
+    const invoiceId = (await api.put<Record<string, unknown>>(`subscriptions/${id}`, body)).body
+      .initialInvoiceId
+    const disputed = await saleOf(payer, 10)
+    await create(api, 'disputes', disputeBody(disputed.id))
+    const paid = await saleOf(payer, 9.9, { invoiceIds: [invoiceId] })
+    await create(api, 'disputes', disputeBody(paid.id, { status: 'lost', amount: 6 }))
+    const free = await saleOf(payer, 4)
+    const memo = await credit(customerId, 5, { invoiceId })
+    expect(await api.post(`credit-memos/${memo.id}/refund`, undefined)).toMatchObject({ status: 200 })
+    const refunds = async () => [await refundsOf(paid), await refundsOf(free), await refundsOf(disputed)]
+    expect(await refunds()).toMatchObject([[{ amount: 3.9 }], [{ amount: 1.1 }], []])
+    const rest = await credit(customerId, 5)
+    expect(await api.post(`credit-memos/${rest.id}/refund`, undefined)).toMatchObject({ status: 200 })
+    const [, ofFree, ofDisputed] = await refunds()
+    expect(ofFree?.map(({ amount }) => amount).toSorted()).toEqual([1.1, 2.9])
+    expect(ofDisputed).toMatchObject([{ amount: 2.1 }])
   })
 
   test('takes its amount again when a refund that counted as canceled is approved late, as far as it is left', async () => {
