@@ -26,6 +26,8 @@ import { presentAll, respondIn } from '../resources/respond.ts'
 import { Invoice, type InvoiceReissue } from '../schemas/invoice.ts'
 import { invoiceExpanders } from './expand-order.ts'
 
+const SUBTOTAL = `(select coalesce(sum((line ->> 'amount')::numeric), 0) from jsonb_array_elements(row.lines) line
+   where line ->> 'type' <> 'shipping')`
 const SHIPPING = `(select sum((line ->> 'amount')::numeric) from jsonb_array_elements(row.lines) line
    where line ->> 'type' = 'shipping')`
 /** The member `autopayScheduledTime` in SQL. */
@@ -55,7 +57,7 @@ export const invoices: Resource<InvoiceRow> = {
     'deliveryAddress.hash': null,
     subscriptionId: OF_ORDER,
     orderId: OF_ORDER,
-    subtotalAmount: { sql: `(row.amount + row.discount_amount - coalesce(${SHIPPING}, 0))`, type: 'number' },
+    subtotalAmount: { sql: SUBTOTAL, type: 'number' },
     'shipping.amount': { sql: SHIPPING, type: 'number' },
     'shipping.calculator': { sql: `(case when ${SHIPPING} is not null then 'manual' end)`, type: 'text' },
     'tax.calculator': { sql: `'manual'::text`, type: 'text' },

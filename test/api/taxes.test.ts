@@ -113,6 +113,7 @@ describe('taxes', () => {
         { price: 5, tax: { amount: 0.95 } },
       ],
     })
+    expect(await read(`invoices?filter=id:${invoice.id};subtotalAmount:120`)).toHaveLength(1)
     const amounts = { amount: 132.31, taxAmount: 19.31, subtotalAmount: 120, discountAmount: 12 }
     expect(preview).toMatchObject({
       total: 132.31,
