@@ -7,7 +7,7 @@ import {
 } from '../../billing/coupons.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { raiseRevision } from '../../db/change-row.ts'
-import { Coupon } from '../../db/entities/index.ts'
+import { Coupon, CouponRedemption } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { couponEvent } from '../../events/coupon-events.ts'
 
@@ -37,15 +37,29 @@ export function createCoupon(unit: UnitOfWork, id: string, given: CouponValues):
   return coupon
 }
 
-/** Changes a locked coupon. Throws InvalidFieldsError, or ConflictError for a new discount once it is redeemed. */
-export function updateCoupon(unit: UnitOfWork, coupon: Coupon, given: CouponValues): void {
+/** Changes a locked coupon. Throws InvalidFieldsError, or ConflictError for what its redemptions do not permit. */
+export async function updateCoupon(unit: UnitOfWork, coupon: Coupon, given: CouponValues): Promise<void> {
   const issuedTime = given.issuedTime ?? coupon.issuedTime
   requireOrder(issuedTime, given.expiredTime)
   if (coupon.redemptionsCount > 0 && canonicalJson(coupon.discount) !== canonicalJson(given.discount)) {
     throw new ConflictError('The discount of a coupon that was redeemed cannot be changed.')
   }
+  if (limitsDiscounts(given) && !limitsDiscounts(coupon)) await requireNoneForCustomers(unit, coupon)
   Object.assign(coupon, { ...given, issuedTime })
   withdrawStatus(unit, coupon)
+}
+
+function limitsDiscounts({ restrictions }: Pick<CouponValues, 'restrictions'>): boolean {
+  return restrictions.some(({ type }) => type === 'discounts-per-redemption')
+}
+
+/** Discounts are counted by the invoices of one order (ADR 61). */
+async function requireNoneForCustomers({ em, organizationId }: UnitOfWork, { id }: Coupon): Promise<void> {
+  const forAll = { organizationId, couponId: id, subscriptionId: null, canceledTime: null }
+  if ((await em.count(CouponRedemption, forAll)) === 0) return
+  throw new ConflictError(
+    'The coupon is redeemed for all orders of a customer. Cancel that redemption before you limit its discounts.',
+  )
 }
 
 /** Redemptions stay, and discount no invoice made after the expiry. Throws InvalidFieldsError. */

@@ -816,6 +816,20 @@ describe('coupons', () => {
       expect(await redemptionsOf(`couponId:${id}`)).toEqual([])
     })
 
+    test('for all orders keep the coupon from a limit of discounts, until they are canceled: 409', async () => {
+      const [id, customerId] = [await coupon(), await customer()]
+      const made = await redeem({ couponId: id, customerId })
+      const limited = percent(10, { restrictions: [{ type: 'discounts-per-redemption', quantity: 1 }] })
+      const before = (await api.get(`coupons/${id}`)).body
+      expectProblem(await api.put(`coupons/${id}`, limited), 409, 'conflict')
+      expect((await api.get(`coupons/${id}`)).body).toEqual(before)
+      expect((await api.post(`coupons-redemptions/${made.body.id}/cancel`, {})).status).toBeLessThan(300)
+      expect(await api.put(`coupons/${id}`, limited)).toMatchObject({ status: 200, body: limited })
+      expect(await api.put(`coupons/${id}`, { ...limited, description: 'Once' })).toMatchObject({
+        status: 200,
+      })
+    })
+
     test('move to the customer into whom theirs is merged', async () => {
       const [duplicate, target] = [await customer(), await customer()]
       const id = await coupon(percent(50))
