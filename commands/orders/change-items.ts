@@ -100,7 +100,10 @@ async function requireRefundable(unit: UnitOfWork, record: OrderRecord, change: 
     'find-payment-outside',
     `select invoice.id from transactions sale, jsonb_array_elements_text(?::jsonb) invoice(id)
       where sale.organization_id = ? and sale.customer_id = ? and sale.type in (${MONEY_TAKEN}) and sale.gateway is null
-        and sale.payments ->> invoice.id is not null
+        and (sale.payments ->> invoice.id)::numeric >
+            (select coalesce(sum((refund.shares ->> invoice.id)::numeric), 0) from transactions refund
+              where refund.organization_id = sale.organization_id and refund.parent_transaction_id = sale.id
+                and refund.result = 'approved')
       order by invoice.id limit 1`,
     [JSON.stringify(ids), unit.organizationId, record.row.customerId],
   )

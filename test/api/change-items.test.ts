@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { create } from '../support/create.ts'
 import { expectProblem } from '../support/expect-problem.ts'
+import { makePayer } from '../support/payments.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 type Body = Record<string, unknown>
@@ -218,6 +219,33 @@ describe('a change of items', () => {
     await create(merchant.api, `transactions/${sale.id}/refund`, { amount: 100 })
     expect((await change(order, [{ plan: plan(20) }])).status).toBe(201)
     expect(await read(`invoices/${issued.id}`)).toMatchObject({ status: 'refunded' })
+  })
+
+  test('is refused while a part of what it bills anew was paid outside of the service, until that is refunded', async () => {
+    const { customerId, paymentInstrumentId } = await makePayer(merchant.api)
+    const order = await begun(100, { customerId, autopay: false })
+    const issued = await create(merchant.api, `subscriptions/${order.id}/upcoming-invoice/issue`, {})
+    const pay = (amount: number, paymentInstruction: object) =>
+      create(merchant.api, 'transactions', {
+        type: 'sale',
+        customerId,
+        invoiceIds: [issued.id],
+        currency: 'EUR',
+        amount,
+        paymentInstruction,
+      })
+    const outside = await pay(40, { method: 'external' })
+    const charged = await pay(60, { paymentInstrumentId })
+    const reset = () => change(order, [{ plan: plan(10) }], { renewalPolicy: 'reset' })
+    for (const amount of [15, 25]) {
+      expectProblem(await reset(), 409, 'conflict')
+      await create(merchant.api, `transactions/${outside.id}/refund`, { amount })
+    }
+    expect((await reset()).status).toBe(201)
+    expect(await read(`invoices/${issued.id}`)).toMatchObject({ status: 'voided' })
+    expect(await read(`transactions?filter=parentTransactionId:${charged.id}`)).toMatchObject([
+      { amount: 60 },
+    ])
   })
 
   test('to more units of a one-time sale bills those, at once or with the next invoice', async () => {
