@@ -57,6 +57,28 @@ export async function lockCredit(
   return Map.groupBy(memos, ({ customerId }) => customerId)
 }
 
+/** Locks what `lockCredit` would for each of several locked orders and own invoices, in one order of ids for all of them. */
+export async function lockCreditOfAll(
+  unit: UnitOfWork,
+  orders: readonly Subscription[],
+  own: readonly Invoice[],
+): Promise<void> {
+  if (orders.length + own.length < 2) return
+  const invoices = await statement<Pick<Invoice, 'credits'>>(
+    unit.em,
+    'read-credits-of-owners',
+    `select credits from invoices
+      where organization_id = ? and credits <> '[]'
+        and (subscription_id in (select jsonb_array_elements_text(?::jsonb)) or id in (select jsonb_array_elements_text(?::jsonb)))`,
+    [
+      unit.organizationId,
+      JSON.stringify(orders.map(({ id }) => id)),
+      JSON.stringify(own.map(({ id }) => id)),
+    ],
+  )
+  await lockCredit(unit, [...orders, ...own], invoices)
+}
+
 /** Other orders of the customer may have used its memos meanwhile. */
 export function renewCredit(record: InvoicesRecord): void {
   if (record.creditMemos.size === 0) return

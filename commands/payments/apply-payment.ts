@@ -24,7 +24,7 @@ import {
 } from '../invoices/own-invoice-record.ts'
 import { advanceBeforeRefunds, lockSubscription, scheduleAfter, wakeOrder } from '../orders/advance-order.ts'
 import { applyTransitions } from '../orders/apply-transitions.ts'
-import { renewCredit } from '../orders/credit.ts'
+import { lockCreditOfAll, renewCredit } from '../orders/credit.ts'
 import type { Loading } from '../orders/load-order.ts'
 import type { OrderRecord } from '../orders/order-record.ts'
 import { countOwed, refundOwed, refundUndelivered } from './refund-sales.ts'
@@ -87,6 +87,7 @@ export async function advanceLocked(
 ): Promise<LockedInvoice[]> {
   const invoices = new Map<string, LockedInvoice>()
   const records: LockedInvoice['record'][] = []
+  await lockCreditOfAll(unit, orders, own)
   for (const order of orders) {
     const instant = instantOf(order)
     const record = await advanceBeforeRefunds(unit, order, instant, { ...loading, invoiceIds })

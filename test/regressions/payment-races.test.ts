@@ -209,6 +209,38 @@ describe('at the same time', () => {
     }
   })
 
+  test('a sale for invoices of two orders locks credit memos in the order of their ids', async () => {
+    const { customer } = await owing()
+    const orders = []
+    for (const _ of [1, 2]) {
+      const members = { customerId: customer.id, autopay: false }
+      orders.push(await create(merchant.api, 'subscriptions', orderBody(merchant, members)))
+    }
+    const [first, second] = orders.toSorted((one, other) => (String(one.id) < String(other.id) ? -1 : 1))
+    const credit = async (id: string, invoiceId: unknown) => {
+      const items = [{ description: 'Goodwill', unitPrice: 2, quantity: 1 }]
+      const members = { customerId: customer.id, currency: 'EUR', items, invoiceId }
+      expect((await merchant.api.put(`credit-memos/${id}`, members)).status).toBe(201)
+      return id
+    }
+    // That of the later order comes first, and has nothing left for the other.
+    const used = await credit(`${customer.id}_1`, second?.initialInvoiceId)
+    const unused = await credit(`${customer.id}_2`, null)
+    const request = () =>
+      merchant.api.post('transactions', {
+        type: 'sale',
+        customerId: customer.id,
+        currency: 'EUR',
+        amount: 1,
+        paymentInstruction: { method: 'external' },
+        invoiceIds: [first?.initialInvoiceId, second?.initialInvoiceId],
+      })
+    expect(await heldMeanwhile(['credit_memos', used], request, [['credit_memos', unused]])).toEqual({
+      held: [],
+      status: 201,
+    })
+  })
+
   test('sales, changes of the order and changes of its customer are all answered', async () => {
     const { customer, order, invoiceId } = await owing()
     const instruction = customer.defaultPaymentInstrument as { paymentInstrumentId: string }
