@@ -105,11 +105,11 @@ const OWN: Readonly<Record<string, string>> = {
     'New passwords have to match `passwordPattern`; those that are stored remain valid.',
   PostCredential: 'The password is stored as a hash and never returned.',
   PutCredential:
-    "A missing `password` or `expiredTime` stays as it is. A new password ends the credential's password tokens and the customer's authentication tokens; the same password changes nothing.",
+    "A missing `password` or `expiredTime` stays as it is. A new password ends the credential's password tokens and the customer's authentication tokens; the same password ends the password tokens alone.",
   DeleteCredential: "Its password tokens and the customer's authentication tokens end.",
   PostPasswordToken:
     'Your server mails a link with the token to a customer who has forgotten the password. The service sends no mail.',
-  GetPasswordToken: 'The response is 404 after the token has expired or a new password was set.',
+  GetPasswordToken: 'The response is 404 after the token has expired or a password was set.',
   PostPaymentInstrument: 'The payment token is consumed.',
   PatchPaymentInstrument:
     'The number of a card cannot be changed: create another payment instrument. A new expiry is sent to the payment provider first: if that does not respond, the response is 502 and nothing changes.',

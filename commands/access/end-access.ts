@@ -4,9 +4,15 @@ import { endTokensOf } from './use-authentication-token.ts'
 
 /** Ends the password tokens of a locked credential, and its customer's authentication tokens and JWTs. */
 export async function endTokensOfCredential(unit: UnitOfWork, row: CustomerCredential): Promise<void> {
-  const { em, organizationId } = unit
-  await em.nativeDelete(PasswordToken, { organizationId, credentialId: row.id })
+  await endPasswordTokens(unit, row)
   await endTokensOf(unit, row.customerId)
+}
+
+export async function endPasswordTokens(
+  { em, organizationId }: UnitOfWork,
+  row: CustomerCredential,
+): Promise<void> {
+  await em.nativeDelete(PasswordToken, { organizationId, credentialId: row.id })
 }
 
 /** Ends the credentials and all tokens of a customer whose row is locked. */

@@ -9,7 +9,7 @@ import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { type References, references } from '../references.ts'
 import { authenticationOptions } from './authentication-options.ts'
-import { endTokensOfCredential } from './end-access.ts'
+import { endPasswordTokens, endTokensOfCredential } from './end-access.ts'
 
 export type CheckedPassword = { readonly hash: string } | { readonly problem: string }
 
@@ -59,7 +59,10 @@ export async function createCredential(
   })
 }
 
-/** Changes a locked credential; another password or an earlier end ends its tokens. Throws InvalidFieldsError, ConflictError. */
+/**
+ * Changes a locked credential; another password or an earlier end ends its tokens. The same password, which may be what
+ * the holder of a password token has set, ends the password tokens alone. Throws InvalidFieldsError, ConflictError.
+ */
 export async function updateCredential(
   unit: UnitOfWork,
   row: CustomerCredential,
@@ -79,6 +82,7 @@ export async function updateCredential(
   const isOther = hash !== row.passwordHash
   row.passwordHash = hash
   if (isOther || endOf(row.expiredTime) < former) await endTokensOfCredential(unit, row)
+  else if (given.password !== null) await endPasswordTokens(unit, row)
 }
 
 async function check(

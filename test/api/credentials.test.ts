@@ -558,6 +558,24 @@ describe('a customer with a password', () => {
       expect((await exchange(theirs.body.token)).status).toBe(201)
     })
 
+    test('has used the token also by the password of before, and stays signed in', async () => {
+      const owner = await credential()
+      const { token } = await create(merchant.api, 'password-tokens', { username: owner.username })
+      const signedIn = await signIn(owner.username)
+      expect((await setPassword(owner, PASSWORD)).body).toMatchObject({ revision: 1 })
+      expectProblem(await merchant.api.get(`password-tokens/${token}`), 404, 'not-found')
+      expect((await exchange(signedIn.body.token)).status).toBe(201)
+    })
+
+    test('has used the token once, of many at once that delete it', async () => {
+      const { username } = await credential()
+      const { token } = await create(merchant.api, 'password-tokens', { username })
+      const deleted = await Promise.all(
+        Array.from({ length: 5 }, () => merchant.api.delete(`password-tokens/${token}`)),
+      )
+      expect(deleted.map(({ status }) => status).sort()).toEqual([204, 404, 404, 404, 404])
+    })
+
     test('gets nothing for the old one that was right when it was compared', async () => {
       const owner = await credential()
       const { orm } = service.database
