@@ -33,7 +33,7 @@ export function listedRows(table: string): string {
   return `(select (listed).* from lists.${table})`
 }
 
-/** A repetition locks no table that is complete. Returns what keeps the policies from being created, or null. */
+/** A repetition locks no table that is complete. Returns what keeps the policies from being created or in force, or null. */
 export async function protectRows(em: EntityManager): Promise<string | null> {
   await composedStatement(em, CREATE_LISTS)
   const missing = await createRoles(em)
@@ -41,7 +41,9 @@ export async function protectRows(em: EntityManager): Promise<string | null> {
     return `the roles ${missing.join(', ')} do not exist, and this user may not create them`
   }
   await composedStatement(em, CREATE_POLICIES)
-  return null
+  const [outsider] = await statement<{ user: string }>(em, 'find-user-outside-of-roles', FIND_OUTSIDER)
+  if (outsider === undefined) return null
+  return `the user ${outsider.user} is no member of ${API_ROLE}, and this database has no user of its own for the API`
 }
 
 export interface ApiAccess {
@@ -140,6 +142,18 @@ const CREATE_ROLES = `do $$
     when insufficient_privilege or duplicate_object or unique_violation then null;
   end
 $$`
+
+/**
+ * The user, unless this one or another can connect as the role of the API. Roles belong to the server: who owns a
+ * database serves that one, and is no user of this one.
+ */
+const FIND_OUTSIDER = `
+  select current_user as user
+   where not pg_has_role('${API_ROLE}', 'member') and not exists (
+     select from pg_roles login
+      where login.rolcanlogin and not login.rolsuper and pg_has_role(login.oid, '${API_ROLE}', 'member')
+        and has_database_privilege(login.oid, current_database(), 'connect')
+        and not exists (select from pg_database where datdba = login.oid))`
 
 const CREATE_POLICIES = `do $$
   declare

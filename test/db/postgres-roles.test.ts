@@ -113,9 +113,9 @@ describe('a user who owns the database', () => {
     expect(await migrate(databaseUrl)).toBeNull()
   })
 
-  test('and is no member of the role of the API serves without row-level security', async () => {
+  test('and is no member of the role of the API serves without row-level security, and says so', async () => {
     const databaseUrl = urlOf('plain', 'plain')
-    expect(await migrate(databaseUrl)).toBeNull()
+    expect(await migrate(databaseUrl)).toContain('plain is no member of billing_api')
     expect(await apiOf(databaseUrl)).toMatchObject({
       access: { role: null, unprotected: expect.stringMatching(/permission denied.* plain sees every/) },
       seesOthers: true,
@@ -125,6 +125,17 @@ describe('a user who owns the database', () => {
       access: { role: API_ROLE, unprotected: null },
       seesOthers: false,
     })
+    expect(await migrate(databaseUrl)).toBeNull()
+  })
+
+  test('and may create roles says that those of another database of the server are not its own', async () => {
+    await asSuperuser(`create role second login createrole password 'second'`)
+    await asSuperuser('create database second owner second')
+    const databaseUrl = urlOf('second', 'second')
+    expect(await migrate(databaseUrl)).toContain('second is no member of billing_api')
+    await asSuperuser('grant billing_api to second')
+    expect(await migrate(databaseUrl)).toBeNull()
+    expect((await apiOf(databaseUrl)).access).toEqual({ role: API_ROLE, unprotected: null })
   })
 })
 
