@@ -5,10 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { createVerifier } from './verify-webhook.ts'
 
+/** Of the service whose variables `npm start` printed, if they were pasted. */
+const [, service = 'http://127.0.0.1:3000'] = /^(.+)\/organizations\/[^/]+$/.exec(process.env.API ?? '') ?? []
+
 const { values } = parseArgs({
   options: {
     port: { type: 'string', default: '4000' },
-    issuer: { type: 'string', default: 'http://127.0.0.1:3000/' },
+    issuer: { type: 'string', default: `${service}/` },
     organization: { type: 'string' },
     'fail-first': { type: 'string', default: '0' },
     status: { type: 'string', default: '200' },
@@ -17,7 +20,7 @@ const { values } = parseArgs({
   },
 })
 if (values.help || values.organization === undefined) {
-  console.log(`usage: npm run receiver -- --organization <id> [--port 4000] [--issuer http://127.0.0.1:3000/]
+  console.log(`usage: npm run receiver -- --organization <id> [--port 4000] [--issuer ${service}/]
                              [--fail-first <n>] [--status <code>] [--slow <seconds>s]`)
   process.exit(values.help ? 0 : 2)
 }

@@ -21,9 +21,14 @@ export function isRunning(pid: number): boolean {
   return processFacts(pid) !== null
 }
 
+export function allProcesses(): ProcessFacts[] {
+  return process.platform === 'linux' ? allFromProc() : factsFromPs(['-ax'])
+}
+
 export function childrenOf(pid: number): number[] {
-  const all = process.platform === 'linux' ? allFromProc() : factsFromPs(['-ax'])
-  return all.filter((facts) => facts.parent === pid).map((facts) => facts.pid)
+  return allProcesses()
+    .filter((facts) => facts.parent === pid)
+    .map((facts) => facts.pid)
 }
 
 /** Sends a signal; an ended process is not an error. A negative pid means a process group. */

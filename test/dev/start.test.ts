@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
 import { ulid } from 'ulid'
 import { freePort } from '../../dev/services/ports.ts'
+import { allProcesses } from '../../dev/services/processes.ts'
 import { ensureNamespace } from '../../dev/services/temporal-namespace.ts'
 import { apiClient } from '../support/api-client.ts'
 import { testServices } from '../support/services.ts'
@@ -39,23 +40,13 @@ function run(script: string, env: Record<string, string>, args: string[] = []): 
   return { child, output: () => output, ended: once(child, 'exit').then(([code]) => code as number | null) }
 }
 
-function processesOf(directory: string): string[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .flatMap((pid) => {
-      try {
-        const alive = !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
-        return alive ? [readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')] : []
-      } catch {
-        return []
-      }
-    })
-    .filter((line) => line.includes(directory))
-}
-
 /** The guard of a service ends right after its owner. */
 const everyProcessGone = (directory: string) =>
-  waitFor('every process to be gone', () => (processesOf(directory).length === 0 ? true : null))
+  waitFor('every process to be gone', () =>
+    allProcesses().some(({ pid, command }) => pid !== process.pid && command.includes(directory))
+      ? null
+      : true,
+  )
 
 describe('npm start', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'billing-start-'))
@@ -120,11 +111,14 @@ describe('npm start', () => {
     )
   }, 60_000)
 
-  test('the receiver of the walk verifies and prints what comes', async () => {
+  test('the receiver of the walk verifies and prints what comes, with the printed variables of any PORT', async () => {
     const port = String(await freePort())
-    const issuer = `http://127.0.0.1:${env.PORT}/`
-    const args = ['--organization', printed(first, 'Organization'), '--port', port, '--issuer', issuer]
-    const receiving = run('dev/receiver.ts', {}, args)
+    const [line = ''] = /^export .*$/m.exec(first.output()) ?? []
+    const variables = Object.fromEntries(
+      [...line.matchAll(/(\w+)='([^']*)'/g)].map(([, name, value]) => [name, value]),
+    )
+    const args = ['--organization', variables.ORG ?? '', '--port', port]
+    const receiving = run('dev/receiver.ts', variables, args)
     receiver = receiving
     await waitFor('the receiver', () => (receiving.output().includes('receiving on') ? true : null))
     await client(first).post('webhooks', { url: `http://127.0.0.1:${port}/` })
