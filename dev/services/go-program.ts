@@ -43,7 +43,9 @@ async function install(go: string, module: string, draft: string, signal?: Abort
   const { GOOS: _os, GOARCH: _arch, ...inherited } = process.env
   const folders = { GOBIN: join(draft, 'bin'), GOTMPDIR: join(draft, 'tmp') }
   mkdirSync(folders.GOTMPDIR)
-  const env = { ...inherited, ...folders, GOFLAGS: '', GOWORK: 'off' }
+  // Go fetches the version that the program asks for, also where a distribution has switched that off.
+  const GOTOOLCHAIN = inherited.GOTOOLCHAIN || 'auto'
+  const env = { ...inherited, ...folders, GOFLAGS: '', GOWORK: 'off', GOTOOLCHAIN }
   // Without symbol tables the programs are a quarter smaller and link faster.
   await runProgram(go, ['install', '-ldflags=-s -w', module], { cwd: draft, env, signal })
 }

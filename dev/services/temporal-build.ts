@@ -1,6 +1,6 @@
 import { binaryCache, buildGoProgram, type GoProgram } from './go-program.ts'
 
-/** Newer servers require a newer Go than 1.26.8. The versions in temporal-schema.ts belong to this one. */
+/** Newer servers require a newer Go than 1.26.8, which README and temporal.ts name. The versions in temporal-schema.ts belong to this one. */
 const SERVER = '1.32.1'
 const UI = '2.54.1'
 

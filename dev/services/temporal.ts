@@ -217,7 +217,7 @@ function noWay(cliFound: string, error: unknown): Error {
       'No way to a Temporal server. Choose one:',
       '  - set TEMPORAL_ADDRESS to a running server (1.32 or newer, with time skipping enabled)',
       '  - put a temporal CLI with server 1.32 or newer on the PATH',
-      '  - install Go, and the server is built from source once',
+      '  - install Go 1.26.8 or newer, and the server is built from source once',
       `Tried: the CLI (${cliFound}); the build (${reason})`,
     ].join('\n'),
     { cause: error },

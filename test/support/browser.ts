@@ -1,7 +1,9 @@
 /** A headless Chromium with a fresh profile that can reach nothing but the service. */
+import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
 import { type BrowserContext, chromium, type Page } from 'playwright-core'
 import { withLock } from '../../dev/services/lock.mjs'
 import { closed, opened } from './open-things.ts'
@@ -80,15 +82,22 @@ async function chromiumPath(): Promise<string> {
     if (found !== undefined) return found
   }
   try {
-    const { default: packaged } = await import('@sparticuz/chromium')
-    // It unpacks into a place that all runs share.
-    return await withLock(join(tmpdir(), 'billing-chromium.lock'), () => packaged.executablePath())
+    return await packagedChromium()
   } catch (error) {
     throw new Error(
-      'No Chromium: install one (Debian: apt-get install chromium), or name it in CHROMIUM_PATH.',
-      {
-        cause: error,
-      },
+      'No Chromium: install one (Debian: apt-get install chromium), or name it in CHROMIUM_PATH, such as ' +
+        '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome on macOS.',
+      { cause: error },
     )
   }
+}
+
+/** @throws Error if it does not run here: it is made for Linux, and needs libraries such as libnss3. */
+async function packagedChromium(): Promise<string> {
+  if (process.platform !== 'linux') throw new Error('The one in a package of the tests is for Linux.')
+  const { default: packaged } = await import('@sparticuz/chromium')
+  // It unpacks into a place that all runs share.
+  const path = await withLock(join(tmpdir(), 'billing-chromium.lock'), () => packaged.executablePath())
+  await promisify(execFile)(path, ['--version'])
+  return path
 }
