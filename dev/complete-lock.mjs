@@ -45,6 +45,8 @@ for (const [path, entry] of Object.entries({ ...packages })) {
       ...(libc && os === 'linux' ? { libc } : {}),
       optional: true,
       os: [os],
+      // Of these the programs are linked, as the lock file says; others are called by the package that needs them.
+      ...(name.startsWith('node-') ? { bin: { node: os === 'win32' ? 'bin/node.exe' : 'bin/node' } } : {}),
     }
     added.push(name)
   }

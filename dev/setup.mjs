@@ -1,5 +1,5 @@
 // Set-up before `npm start` and `npm test`: installs the packages when they are missing or the lock file has changed,
-// and checks that they brought Node 24. Plain JavaScript for Node 20 and newer, without dependencies.
+// and checks that they brought Node 24, or that it runs already. Plain JavaScript for Node 20 and newer, without dependencies.
 import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -127,14 +127,15 @@ async function withProgress(what, work) {
   }
 }
 
+/** npm runs the Node of the packages, and without one that of the PATH, which runs this. */
 function checkNode() {
   const node = join(modules, '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
-  const version = versionOf(node)
+  const version = existsSync(node) ? versionOf(node) : process.version
   if (version?.startsWith(`v${NODE_MAJOR}.`)) return
   throw new Error(
     `Node ${NODE_MAJOR} is needed, and the packages did not bring it for ${process.platform}-${process.arch}` +
-      ` (${node}: ${version ?? 'does not run'}). Delete node_modules and run the command again;` +
-      ' if that does not help, npm is configured to omit optional packages or this platform has none.',
+      ` (${existsSync(node) ? node : 'that of the PATH'}: ${version ?? 'does not run'}).` +
+      ` Put a Node ${NODE_MAJOR} on the PATH, delete node_modules and run the command again.`,
   )
 }
 

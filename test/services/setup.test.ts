@@ -23,7 +23,7 @@ const STAND_IN = `
   rmSync('node_modules', { recursive: true, force: true })
   await new Promise((resolve) => setTimeout(resolve, 300))
   mkdirSync('node_modules/.bin', { recursive: true })
-  symlinkSync(process.env.NODE_TO_LINK, 'node_modules/.bin/node')
+  if (process.env.NODE_TO_LINK) symlinkSync(process.env.NODE_TO_LINK, 'node_modules/.bin/node')
   appendFileSync('runs', process.argv.slice(2).join(' ') + '\\n')`
 
 beforeEach(() => {
@@ -77,6 +77,10 @@ test('packages without Node 24 give one clear message', async () => {
   const { code, output } = await setUp('/bin/false')
   expect(code).toBe(1)
   expect(output).toContain('Node 24 is needed, and the packages did not bring it')
+})
+
+test('packages without a Node leave the one that runs, if it is Node 24', async () => {
+  expect(await setUp('')).toMatchObject({ code: 0, output: expect.stringContaining('Packages installed in') })
 })
 
 function writeLock(version: string): void {
