@@ -120,11 +120,16 @@ export const SETTINGS: readonly Setting[] = [
     default: '(none; loopback under `npm start`)',
     meaning: 'networks, comma separated, that webhooks may reach although they are not public',
   },
-  { name: 'RATE_LIMIT', default: '3000', meaning: 'non-GET requests per organization and window' },
+  {
+    name: 'RATE_LIMIT',
+    default: '3000',
+    meaning:
+      "non-GET requests per organization and window; all its publishable keys and customers' JWTs share a tenth of them",
+  },
   {
     name: 'READ_RATE_LIMIT',
     default: '(ten times RATE_LIMIT)',
-    meaning: 'GET requests per organization, window and API process',
+    meaning: 'GET requests per organization, window and API process, shared in the same way',
   },
   { name: 'RATE_LIMIT_WINDOW_SECONDS', default: '600', meaning: 'length of that window' },
   {

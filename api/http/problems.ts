@@ -94,7 +94,7 @@ export const PROBLEMS = {
     status: 429,
     title: 'Too many requests',
     meaning:
-      'A limit was exceeded, and the request was not processed: of requests, of documents being made or passwords being checked at the same time, or of sign-ins with a wrong password. Send it again after the time in `X-RateLimit-Retry-After` (Unix seconds).',
+      "A limit was exceeded, and the request was not processed: of requests, of which all publishable keys and customers' JWTs of an organization share a tenth, of documents being made or passwords being checked at the same time, or of sign-ins with a wrong password. Send it again after the time in `X-RateLimit-Retry-After` (Unix seconds).",
   },
   'request-header-too-large': {
     status: 431,
