@@ -13,6 +13,7 @@ import { createReadiness } from '../ops/readiness.ts'
 import { startOpsServer } from '../ops/server.ts'
 import { workflowBundle } from './bundle.ts'
 import { installTemporalRuntime } from './temporal.ts'
+import { endStalled } from './watchdog.ts'
 import { startWorker } from './worker.ts'
 
 const POOL_SIZE = 30
@@ -54,8 +55,7 @@ await runProcess(async ({ stopping, onDrain }) => {
     workflowBundle: bundle,
     metrics,
     log,
-    // The delay lets the log line out first.
-    onStalled: () => void setTimeout(() => process.exit(70), 1_000),
+    onStalled: endStalled,
   })
   onDrain(worker.stop)
   const readiness = createReadiness({

@@ -45,3 +45,16 @@ export function startWatchdog({ limit = 30, tick = 1_000, onStalled }: WatchdogO
     stop: () => clearInterval(timer),
   }
 }
+
+/** Says what keeps a worker from being ready, or null. */
+export function progressCheck(watchdog: Watchdog): () => Promise<string | null> {
+  return async () => {
+    const stalled = watchdog.stalled()
+    return stalled.length === 0 ? null : `without progress: ${stalled.join(', ')}`
+  }
+}
+
+/** Ends the process, so that another takes its place. The delay lets the log line out first. */
+export function endStalled(): void {
+  setTimeout(() => process.exit(70), 1_000)
+}

@@ -38,7 +38,7 @@ import { startStalledMoves } from './stalled-moves.ts'
 import { startSweep } from './sweep.ts'
 import { ensureSearchAttributes, lazyClient, startPolling } from './temporal.ts'
 import { startTestDisputes } from './test-disputes.ts'
-import { startWatchdog } from './watchdog.ts'
+import { progressCheck, startWatchdog } from './watchdog.ts'
 
 export interface WorkerDependencies {
   readonly config: Pick<
@@ -227,12 +227,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   )
   return {
     ready: polling.ready,
-    required: {
-      async loops() {
-        const stalled = watchdog.stalled()
-        return stalled.length === 0 ? null : `without progress: ${stalled.join(', ')}`
-      },
-    },
+    required: { loops: progressCheck(watchdog) },
     checks: {
       async temporal() {
         try {

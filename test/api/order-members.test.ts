@@ -325,7 +325,7 @@ describe('an order', () => {
     expect(changed.body).toMatchObject({ notes: 'second', revision: 2, _embedded: embedded })
   })
 
-  test('has a line item subtotal in its currency: zero so far, and by the contract of either sign', async () => {
+  test('has a line item subtotal in its currency: zero of a new order, and by the contract of either sign', async () => {
     const placed = await place({ startTime: later(1), lineItemSubtotal: { currency: 'USD', amount: -5 } })
     expect(placed.lineItemSubtotal).toEqual({ currency: placed.currency, amount: 0 })
     const { body } = await merchant.api.get<{

@@ -254,8 +254,6 @@ describe('the log of deliveries', () => {
         { id: attempt.deliveryId, webhookId, status: 'delivered', attempts: 1, nextAttemptTime: null },
       ],
     })
-    const happened = Date.parse(String(listed.body[0]?.createdTime))
-    expect(Date.parse(String(attempt.initiatedTime)) - happened).toBeLessThan(60_000)
     expect((await api.get(`events/${attempt.eventId}`)).body).toEqual(listed.body[0])
     expect((await api.get(`events?q=${customerId}`)).body).toEqual(listed.body)
     expect((await api.get('events/evt_none')).status).toBe(404)
