@@ -72,13 +72,18 @@ export function withoutShown(
   shown: readonly unknown[],
   isRead: boolean,
 ): unknown {
+  if (!hasAsShown(schema as JsonSchema)) return body
   const { properties, items } = schema as JsonSchema
   if (Array.isArray(body)) {
     if (items === undefined) return body
     // Items may be in another order, or fewer. One without an id was never read.
-    return body.map((item) =>
-      withoutShown(items as TSchema, item, shown.flat(), isRead && typeof ownValue(item, 'id') === 'string'),
-    )
+    const there = shown.flat()
+    const byId = new Map(there.map((one) => [idOf(one), one]))
+    return body.map((item, index) => {
+      const id = idOf(item)
+      const one = (id === null ? undefined : byId.get(id)) ?? there[index]
+      return withoutShown(items as TSchema, item, [one], isRead && id !== null)
+    })
   }
   if (!isObject(body) || properties === undefined) return body
   return Object.fromEntries(
@@ -90,6 +95,26 @@ export function withoutShown(
       return isRead || there.some((one) => isPartOf(value, one)) ? [] : [[name, value]]
     }),
   )
+}
+
+const withAsShown = new WeakMap<JsonSchema, boolean>()
+
+/** True if a member at any depth cannot be written. */
+function hasAsShown(schema: JsonSchema): boolean {
+  const known = withAsShown.get(schema)
+  if (known !== undefined) return known
+  const parts = [
+    ...Object.values(schema.properties ?? {}),
+    ...(schema.items === undefined ? [] : [schema.items]),
+  ]
+  const found = parts.some((part) => 'x-as-shown' in part || hasAsShown(part))
+  withAsShown.set(schema, found)
+  return found
+}
+
+function idOf(item: unknown): string | null {
+  const id = isObject(item) ? ownValue(item, 'id') : undefined
+  return typeof id === 'string' ? id : null
 }
 
 /** True if each member has the same value: clients may not know all of what was returned. */
