@@ -1,6 +1,7 @@
 /** Entries are addresses, CIDR ranges and patterns like `198.51.100.*`. No request comes from a private address. */
 import ipaddr from 'ipaddr.js'
 import type { FieldProblem } from '../billing/errors.ts'
+import { lastUsed } from '../billing/last-used.ts'
 
 type Network = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
 
@@ -35,21 +36,67 @@ export function allowedIpProblem(entry: string): FieldProblem | null {
 export function addressIsAllowed(entries: readonly string[], address: string): boolean {
   if (!ipaddr.isValid(address)) return false
   const caller = ipaddr.process(address) // IPv4-mapped IPv6 is the IPv4 address it stands for
-  return entries.some((entry) => {
-    const network = networkOf(entry)
-    return network !== null && network[0].kind() === caller.kind() && caller.match(network[0], network[1])
-  })
+  return contains(rangesOf(entries), rangeOf([caller, lengthOf(caller)]))
 }
 
 /** True if `held` allows every address that `wanted` allows; null allows all. */
 export function areWithin(wanted: readonly string[] | null, held: readonly string[] | null): boolean {
   if (held === null) return true
-  return wanted?.every((entry) => held.some((other) => contains(networkOf(other), networkOf(entry)))) ?? false
+  if (wanted === null) return false
+  const ranges = rangesOf(held)
+  return wanted.every((entry) => {
+    const network = networkOf(entry)
+    return network !== null && contains(ranges, rangeOf(network))
+  })
 }
 
-function contains(outer: Network | null, inner: Network | null): boolean {
-  if (outer === null || inner === null || outer[0].kind() !== inner[0].kind()) return false
-  return outer[1] <= inner[1] && inner[0].match(outer[0], outer[1])
+/** First and last address as numbers: those of IPv6, and above them those of IPv4. */
+type Range = readonly [bigint, bigint]
+
+const FIRST_V4 = 2n ** 128n
+/** Lists whose ranges are kept, since a key's is asked for on every request. */
+const KEPT = 200
+
+/** In ascending order, and none touches the next. */
+const rangesOf = lastUsed(
+  KEPT,
+  (entries: readonly string[]) => entries.join(),
+  (entries): readonly Range[] => {
+    const ranges = entries.flatMap((entry) => {
+      const network = networkOf(entry)
+      return network === null ? [] : [rangeOf(network)]
+    })
+    const joined: Range[] = []
+    for (const [first, last] of ranges.sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))) {
+      const [begin, end] = joined.at(-1) ?? [0n, -2n]
+      if (first > end + 1n) joined.push([first, last])
+      else joined[joined.length - 1] = [begin, last > end ? last : end]
+    }
+    return joined
+  },
+)
+
+function rangeOf([address, bits]: Network): Range {
+  const number = BigInt(`0x${Buffer.from(address.toByteArray()).toString('hex')}`)
+  const size = 2n ** BigInt(lengthOf(address) - bits)
+  const first = (address.kind() === 'ipv4' ? FIRST_V4 : 0n) + number - (number % size)
+  return [first, first + size - 1n]
+}
+
+function lengthOf(address: Network[0]): number {
+  return address.kind() === 'ipv4' ? 32 : 128
+}
+
+function contains(ranges: readonly Range[], [first, last]: Range): boolean {
+  let [from, to] = [0, ranges.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    const [begin, end] = ranges[middle] as Range
+    if (begin <= first && last <= end) return true
+    if (begin > first) to = middle
+    else from = middle + 1
+  }
+  return false
 }
 
 function networkOf(entry: string): Network | null {
@@ -70,7 +117,7 @@ function networkOf(entry: string): Network | null {
     if (!ipaddr.isValid(entry) || (!entry.includes(':') && !ipaddr.IPv4.isValidFourPartDecimal(entry)))
       return null
     const address = ipaddr.parse(entry)
-    return unmapped([address, address.kind() === 'ipv4' ? 32 : 128])
+    return unmapped([address, lengthOf(address)])
   } catch {
     return null
   }
