@@ -21,7 +21,7 @@ export type CustomFieldType = (typeof CUSTOM_FIELD_TYPES)[number]
 export interface FieldConstraints {
   readonly allowedValues?: readonly string[]
   readonly maxLength?: number
-  /** A regular expression of RE2, which matches in linear time whatever a caller writes. */
+  /** A regular expression of RE2, whose time is bounded by its own size times the length of the text. */
   readonly pattern?: string
   readonly minimum?: number
   readonly maximum?: number
@@ -40,6 +40,10 @@ export type CustomValues = Readonly<Record<string, unknown>>
 const TEXT_LENGTH = 255
 export const MAX_TEXT_LENGTH = 4_000
 const MAX_ELEMENTS = 1_000
+/** Steps in which the patterns of a record are matched, each of a few ten nanoseconds, which hold the process. */
+const MOST_STEPS = 2_500_000
+/** What a state of a pattern takes to compile. */
+const STEPS_TO_COMPILE = 50
 
 const APPLIES: Readonly<Record<CustomFieldType, readonly (keyof FieldConstraints)[]>> = {
   array: ['allowedValues', 'required', 'default'],
@@ -60,16 +64,15 @@ export function definitionProblems({ type, constraints }: Omit<FieldDefinition, 
     if (!APPLIES[type].includes(name as keyof FieldConstraints))
       fail(name, wrong('not-supported', `is not supported for fields of the type ${type}`))
   }
-  const { minimum, maximum, pattern, default: initial } = constraints
+  const { minimum, maximum, maxLength, pattern, default: initial } = constraints
   if (minimum !== undefined && maximum !== undefined && minimum > maximum)
     fail('minimum', wrong('mismatch', 'must not be greater than maximum'))
-  if (pattern !== undefined && compiled(pattern) === null)
-    fail(
-      'pattern',
-      wrong('wrong-format', 'must be a regular expression without lookaround and backreferences'),
-    )
+  if (pattern !== undefined) {
+    const problem = patternProblem(pattern, maxLength)
+    if (problem !== null) fail('pattern', problem)
+  }
   if (problems.length > 0 || initial === undefined) return problems
-  const problem = valueProblem({ name: 'default', type, constraints }, initial)
+  const problem = valueProblem({ name: 'default', type, constraints }, initial, { steps: MOST_STEPS })
   if (problem !== null) fail('default', problem)
   return problems
 }
@@ -82,6 +85,7 @@ export function checkedCustomFields(
 ): { readonly values: CustomValues; readonly problems: readonly InvalidField[] } {
   // Not an object: a field may be named __proto__.
   const values = new Map(Object.entries(given))
+  const budget = { steps: MOST_STEPS }
   const problems: InvalidField[] = []
   for (const definition of definitions) {
     const { name, constraints } = definition
@@ -91,13 +95,22 @@ export function checkedCustomFields(
     const value = values.get(name) ?? null
     if (stored !== null && canonicalJson(value) === canonicalJson(known)) continue
     const missing = constraints.required ? wrong('required', 'is required') : null
-    const problem = value === null ? missing : valueProblem(definition, value)
+    const problem = value === null ? missing : valueProblem(definition, value, budget)
     if (problem !== null) problems.push({ field: `customFields.${name}`, ...problem })
   }
   return { values: Object.fromEntries(values), problems }
 }
 
-function valueProblem({ type, constraints }: FieldDefinition, value: unknown): FieldProblem | null {
+/** What is left for the patterns of a record. */
+interface Budget {
+  steps: number
+}
+
+function valueProblem(
+  { type, constraints }: FieldDefinition,
+  value: unknown,
+  budget: Budget,
+): FieldProblem | null {
   switch (type) {
     case 'array':
       return arrayProblem(value, constraints)
@@ -119,7 +132,7 @@ function valueProblem({ type, constraints }: FieldDefinition, value: unknown): F
         : wrong('wrong-type', 'must be a number')
     case 'string':
       return typeof value === 'string'
-        ? textProblem(value, constraints)
+        ? textProblem(value, constraints, budget)
         : wrong('wrong-type', 'must be a string')
     case 'monetary':
       return monetaryProblem(value)
@@ -141,13 +154,20 @@ function arrayProblem(value: unknown, { allowedValues }: FieldConstraints): Fiel
 function textProblem(
   value: string,
   { allowedValues, maxLength = TEXT_LENGTH, pattern }: FieldConstraints,
+  budget: Budget,
 ): FieldProblem | null {
   if (value.length > maxLength) return wrong('too-long', `must not have more than ${maxLength} characters`)
   if (allowedValues !== undefined && !allowedValues.includes(value))
     return wrong('not-one-of', `must be one of ${listed(allowedValues)}`)
-  if (pattern !== undefined && compiled(pattern)?.matcher(value).find() !== true)
-    return wrong('wrong-format', `must match ${pattern}`)
-  return null
+  if (pattern === undefined) return null
+  switch (matches(pattern, value, budget)) {
+    case true:
+      return null
+    case false:
+      return wrong('wrong-format', `must match ${pattern}`)
+    case null:
+      return wrong('too-long', `is too long to be compared with ${pattern}`)
+  }
 }
 
 function rangeProblem(value: number, { minimum, maximum }: FieldConstraints): FieldProblem | null {
@@ -173,6 +193,28 @@ function wrong(code: FieldCode, message: string): FieldProblem {
 
 function listed(values: readonly string[]): string {
   return `${values.slice(0, 20).join(', ')}${values.length > 20 ? ', …' : ''}`
+}
+
+function patternProblem(pattern: string, maxLength = TEXT_LENGTH): FieldProblem | null {
+  const regExp = compiled(pattern)
+  if (regExp === null)
+    return wrong('wrong-format', 'must be a regular expression without lookaround and backreferences')
+  return stepsOf(regExp, maxLength) > MOST_STEPS
+    ? wrong('too-long', `must be simpler for values of up to ${maxLength} characters`)
+    : null
+}
+
+/** Returns null once the budget is used up: definitions are many, and older ones of any size. */
+function matches(pattern: string, value: string, budget: Budget): boolean | null {
+  if (budget.steps <= 0) return null
+  const regExp = compiled(pattern)
+  if (regExp === null) return false
+  budget.steps -= stepsOf(regExp, value.length)
+  return budget.steps < 0 ? null : regExp.matcher(value).find()
+}
+
+function stepsOf(regExp: RE2JS, length: number): number {
+  return regExp.programSize() * (STEPS_TO_COMPILE + length)
 }
 
 function compiled(pattern: string): RE2JS | null {

@@ -21,7 +21,10 @@ const AdditionalSchema = Type.Object(
       }),
     ),
     pattern: OmittedWhenUnknown(
-      Text('Regular expression, in the syntax of RE2, that a string has to match.', { minLength: 1 }),
+      Text(
+        'Regular expression, in the syntax of RE2, that a string has to match. It must be simple enough for strings of `maxLength`: repetitions of hundreds of characters are too much for long ones, which `maxLength` itself limits.',
+        { minLength: 1 },
+      ),
     ),
     minimum: OmittedWhenUnknown(Type.Number({ description: 'Minimum of an integer or a number.' })),
     maximum: OmittedWhenUnknown(Type.Number({ description: 'Maximum of an integer or a number.' })),

@@ -68,6 +68,54 @@ describe('a value of a custom field', () => {
   })
 })
 
+describe('a pattern that takes long', () => {
+  const LONG = `${'(.?){1000}'.repeat(25)}$`
+
+  test.each<[string, FieldConstraints]>([
+    ['takes long by itself', { pattern: LONG }],
+    ['takes long for long values', { pattern: '(.?){500}$', maxLength: 4000 }],
+  ])('is refused at the definition if it %s', (_, constraints) => {
+    expect(definitionProblems({ type: 'string', constraints })).toEqual([
+      {
+        field: 'additionalSchema.pattern',
+        code: 'too-long',
+        message: `must be simpler for values of up to ${constraints.maxLength ?? 255} characters`,
+      },
+    ])
+  })
+
+  test.each<FieldConstraints>([
+    { pattern: '^[a-z]+$', maxLength: 4000 },
+    { pattern: '^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$', maxLength: 4000 },
+    { pattern: '^\\+[1-9]\\d{1,14}$', maxLength: 4000 },
+    { pattern: '^[\\p{L} .,-]{1,255}$', maxLength: 4000 },
+    { pattern: '^.{1,1000}$', maxLength: 1000 },
+    { pattern: '(.?){500}$' },
+  ])('is none of the ordinary ones: %j', (constraints) => {
+    expect(definitionProblems({ type: 'string', constraints })).toEqual([])
+  })
+
+  test('refuses values if it was defined before', () => {
+    expect(problemOf('string', { pattern: LONG }, 'aaa')).toMatch(/too long to be compared/)
+    const constraints = { pattern: '(.?){1000}$', maxLength: 4000 }
+    expect(problemOf('string', constraints, 'a'.repeat(400))).toBeNull()
+    expect(problemOf('string', constraints, 'a'.repeat(4000))).toMatch(/too long to be compared/)
+  })
+
+  test('is matched for as many fields of a record as take no longer together', () => {
+    const names = Array.from({ length: 20 }, (_, at) => `field-${at}`)
+    const constraints = { pattern: '(.?){500}$' }
+    const { problems } = checkedCustomFields(
+      names.map((name) => ({ name, type: 'string', constraints })),
+      Object.fromEntries(names.map((name) => [name, 'a'.repeat(255)])),
+      null,
+    )
+    expect(new Set(problems.map(({ code }) => code))).toEqual(new Set(['too-long']))
+    expect(problems.length).toBeLessThan(names.length)
+    expect(problems.at(-1)?.field).toBe('customFields.field-19')
+  })
+})
+
 describe('custom fields', () => {
   const definitions = [
     { name: 'size', type: 'integer', constraints: { required: true } },
