@@ -1,7 +1,7 @@
 /** Authenticates and authorizes requests. Credentials are read from the database on every request. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Context } from 'koa'
-import { type AccessRule, grantedPermissions, permits } from '../../access/access-lists.ts'
+import { type AccessRule, permits } from '../../access/access-lists.ts'
 import { addressIsAllowed } from '../../access/allowed-ips.ts'
 import type { ApiKeyType } from '../../db/entities/api-key.ts'
 import type { InstallationFacts } from '../../db/installation.ts'
@@ -144,7 +144,7 @@ export function authorize(
   if (credential.allowedIps !== null && !addressIsAllowed(credential.allowedIps, address)) {
     throw new Problem('forbidden', 'The key cannot be used from this IP address.')
   }
-  if (!permits(grantedPermissions(credential.acl, organizationId), operationId)) {
+  if (!permits(credential.acl, organizationId, operationId)) {
     throw new Problem('forbidden', `The access list of the credential does not name ${operationId}.`)
   }
 }

@@ -1,6 +1,7 @@
-import { grantedPermissions, isWithin, permits } from '../../access/access-lists.ts'
+import { grantedPermissions, isFor, isWithin, listProblem, permits } from '../../access/access-lists.ts'
 import { allowedIpProblem } from '../../access/allowed-ips.ts'
 import { isUnrestricted, type Reach, reaches } from '../../access/reach.ts'
+import { canonicalJson } from '../../billing/canonical-json.ts'
 import { ConflictError, type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
 import { createApiKey } from '../../commands/access/create-api-key.ts'
 import { requireAnotherUnrestricted } from '../../commands/access/unrestricted-keys.ts'
@@ -49,7 +50,9 @@ export const apiKeyWriter: Writer<ApiKeyRow, ApiKey> = {
     // Also as it stands: else a weaker key could reduce a stronger one to its own level and read its value.
     requireNoEscalation(present, context)
     requireNoEscalation(reach, context)
-    requireValid(reach, unit.organizationId)
+    // A list of earlier times may be longer.
+    const isSame = canonicalJson(reach.acl) === canonicalJson(present.acl)
+    requireValid({ ...reach, acl: isSame ? null : reach.acl }, unit.organizationId)
     if (body.type !== undefined && body.type !== row.type)
       throw new ConflictError('The type of an API key cannot be changed.')
     if (!isUnrestricted(reach)) await requireAnotherUnrestricted(unit, row)
@@ -85,9 +88,11 @@ async function presentApiKey(
   }
 }
 
-export function scopeProblems(acl: readonly AccessRule[], organizationId: string): InvalidField[] {
-  return acl.flatMap(({ scope }, index) =>
-    scope?.organizationId === undefined || scope.organizationId.includes(organizationId)
+export function listProblems(acl: readonly AccessRule[], organizationId: string): InvalidField[] {
+  const problem = listProblem(acl)
+  if (problem !== null) return [{ field: 'acl', ...problem }]
+  return acl.flatMap((rule, index) =>
+    isFor(rule, organizationId)
       ? []
       : [
           {
@@ -100,7 +105,7 @@ export function scopeProblems(acl: readonly AccessRule[], organizationId: string
 }
 
 export function mayCall({ credential, organizationId }: OperationContext, operationId: string): boolean {
-  return permits(grantedPermissions(credential.acl, organizationId), operationId)
+  return permits(credential.acl, organizationId, operationId)
 }
 
 /** Throws `forbidden` for rules that exceed the calling credential's. */
@@ -115,7 +120,7 @@ export function requireGrantable(
 }
 
 function requireValid({ acl, allowedIps }: Reach, organizationId: string): void {
-  const failures = scopeProblems(acl ?? [], organizationId)
+  const failures = listProblems(acl ?? [], organizationId)
   for (const [index, entry] of (allowedIps ?? []).entries()) {
     const problem = allowedIpProblem(entry)
     if (problem !== null) failures.push({ field: `allowedIps.${index}`, ...problem })

@@ -22,7 +22,7 @@ import { retryHeaders } from '../http/rate-limit.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import type { Resource } from '../resources/resource.ts'
 import { AuthenticationToken, type CustomerToken } from '../schemas/authentication-token.ts'
-import { mayCall, requireGrantable, scopeProblems } from './api-keys.ts'
+import { listProblems, mayCall, requireGrantable } from './api-keys.ts'
 
 export const authenticationTokens: Resource<AuthenticationTokenRow> = {
   name: 'AuthenticationToken',
@@ -76,7 +76,7 @@ export async function exchangeToken(context: OperationContext): Promise<Operatio
     const { acl, expiredTime: asked, invalidate } = context.body<CustomerToken>()
     requireGrantable(acl, context)
     const expiry = customerTokenExpiry(asked == null ? null : Date.parse(asked), unit.now.getTime())
-    const failures = scopeProblems(acl, unit.organizationId)
+    const failures = listProblems(acl, unit.organizationId)
     if ('problem' in expiry) failures.push({ field: 'expiredTime', ...expiry.problem })
     if (failures.length > 0 || 'problem' in expiry) throw new InvalidFieldsError(failures)
     const made = await exchangeAuthenticationToken(unit, row, {

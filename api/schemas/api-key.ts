@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { PERMISSION_PATTERN } from '../../access/access-lists.ts'
+import { MOST_NAMES, PERMISSION_PATTERN } from '../../access/access-lists.ts'
 import { Id, OmittedWhenUnknown, OrNull, ReadOnly, resourceMembers } from './conventions.ts'
 import { notSupportedYet } from './not-supported.ts'
 
@@ -27,7 +27,10 @@ const Rule = Type.Object(
 )
 
 /** A call needs one rule that grants it. */
-export const AccessRules = Type.Array(Rule, { maxItems: 100 })
+export const AccessRules = Type.Array(Rule, {
+  maxItems: 100,
+  description: `Access list: at most ${MOST_NAMES} permissions, and ids of organizations, in all rules.`,
+})
 
 export const ApiKey = Type.Object(
   {
@@ -40,8 +43,7 @@ export const ApiKey = Type.Object(
     ),
     acl: Type.Optional(
       OrNull(AccessRules, {
-        description:
-          'Access list of the key. If null, the key may call every operation that its type permits. A rule permits operations, with all that their responses contain: also records that `expand` embeds. A PUT without this member leaves the list unchanged; null removes it.',
+        description: `Access list of the key: at most ${MOST_NAMES} permissions, and ids of organizations, in all rules. If null, the key may call every operation that its type permits. A rule permits operations, with all that their responses contain: also records that \`expand\` embeds. A PUT without this member leaves the list unchanged; null removes it.`,
       }),
     ),
     allowedIps: Type.Optional(

@@ -167,6 +167,28 @@ describe('API keys', () => {
       expect((await as(key).get('websites')).status).toBe(200)
     })
 
+    test('all rules have a thousand permissions and organizations at most; a longer list of earlier stays', async () => {
+      const permissions = Array<string>(501).fill('GetWebsite')
+      const scope = { organizationId: [merchant.organizationId, ...Array<string>(500).fill('another')] }
+      for (const rule of [{ permissions }, { permissions: ['GetWebsite'], scope }]) {
+        const refused = await merchant.api.post('api-keys', { description: 'k', acl: [rule, rule] })
+        expect(expectProblem(refused, 422, 'validation-error')).toEqual(['acl'])
+      }
+      const key = await make({ acl: [{ permissions, scope }] })
+      const acl = [{ permissions, scope }, { permissions }]
+      await service.database.orm.em
+        .fork()
+        .getConnection()
+        .execute('update api_keys set acl = ?::jsonb where id = ?', [JSON.stringify(acl), key.id])
+      const path = `api-keys/${key.id}`
+      expect((await as(key).get(`websites/${merchant.websiteId}`)).status).toBe(200)
+      const { body } = await merchant.api.put(path, { description: 'left' })
+      expect(body).toMatchObject({ description: 'left', acl })
+      expect((await merchant.api.put(path, body)).status).toBe(200)
+      const longer = await merchant.api.put(path, { ...body, acl: [...acl, { permissions: ['GetPlan'] }] })
+      expect(expectProblem(longer, 422, 'validation-error')).toEqual(['acl'])
+    })
+
     test('a PUT without acl and allowedIps leaves them, null removes them', async () => {
       const key = await make({ acl: [{ permissions: ['GetWebsite'] }], allowedIps: ['198.51.100.7'] })
       const path = `api-keys/${key.id}`

@@ -14,6 +14,7 @@ const HOUR = 3_600_000
 /** The others take a signature in place of a credential. */
 const WITH_CREDENTIAL = ROUTES.filter(({ accepts }) => accepts.length > 0)
 const MAY_TOKENIZE = [{ permissions: ['PostToken'] }]
+const TOO_MANY = [1, 2].map(() => ({ permissions: Array<string>(500).fill('GetToken') }))
 const CARD = {
   method: 'payment-card',
   paymentInstrument: { pan: '4111111111111111', cvv: '123', expMonth: 12, expYear: 2090 },
@@ -203,6 +204,7 @@ describe("a customer's token", () => {
       { acl: [{ permissions: ['PostToken'], scope: { organizationId: ['other'] } }] },
       ['acl.0.scope.organizationId'],
     ],
+    ['too many permissions in all rules', { acl: [...TOO_MANY, { permissions: ['PostToken'] }] }, ['acl']],
     ['an end in the past', { expiredTime: '2020-01-01T00:00:00Z' }, ['expiredTime']],
     ['an end beyond a day', { expiredTime: '2999-01-01T00:00:00Z' }, ['expiredTime']],
     ['an end in words', { expiredTime: 'tomorrow' }, ['expiredTime']],
@@ -270,6 +272,12 @@ describe("a customer's token", () => {
       'POST authentication-tokens',
       'POST authentication-tokens/{token}/exchange',
     ])
+  })
+
+  test('may have a thousand permissions, and what the last one permits', async () => {
+    const [first] = TOO_MANY
+    const acl = [first, { permissions: [...Array<string>(499).fill('GetToken'), 'PostToken'] }]
+    expect((await tokenize(await jwt({ acl }))).status).toBe(201)
   })
 
   test('may do what its acl names alone', async () => {
