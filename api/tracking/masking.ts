@@ -32,11 +32,14 @@ const MEMBERS = new RegExp(
   `"((?:[^"\\\\]|\\\\[^]){1,60})("\\s*:\\s*)(?:${STRING}|-?\\d[\\d.eE+-]*)|${STRING}`,
   'g',
 )
-/** The same in a document that is a string of the text. */
-const QUOTED_MEMBERS = new RegExp(
-  `${NAME}(\\\\+"\\s*:\\s*)(?:\\\\+"(?:[^"\\\\]|\\\\+(?!["\\\\]))*|-?\\d[\\d.eE+-]*)`,
-  'g',
-)
+/** A name of a document that is a string of the text, and its colon. */
+const QUOTED_NAMES = new RegExp(`${NAME}(\\\\+"\\s*:\\s*)`, 'g')
+/**
+ * Its value. With `run` backslashes before its quotation mark, the next mark with as many ends it. A mark of the value itself
+ * has twice as many and one more; before either a backslash of the value has one more than that.
+ */
+const QUOTED_VALUE =
+  /(?<run>\\+)"(?:[^"\\]|\\+(?!["\\])|(?=\k<run>\\)(?!(?:\k<run>{2}\\{2})*\k<run>")\\+")*|-?\d[\d.eE+-]*/y
 /** Members of both whose value is a list or object. */
 const CONTAINERS = new RegExp(`${NAME}(\\\\*"\\s*:\\s*)[[{]`, 'g')
 /** Headers in the shape of the contract, of which `KEPT_OF_HEADER` is no secret. */
@@ -50,7 +53,7 @@ const USER_INFO = /(\/\/|"host"\s*:\s*")(?:[^\s/?#"]*|[^\s/?#"@:[]{0,255}:(?!\d*
 const VALUES = /\b[a-z]{2}_[a-z]+_[A-Za-z0-9_-]{16,}|\btok_[0-9A-Z]{26}/g
 /** As long as the shortest JWT, which may stand behind a hyphen or dot. */
 const WORDS = /[\w.-]{15,}/g
-const SECRET_HEADER = /authorization|cookie|apikey|token|secret/i
+const SECRET_HEADER = /authorization|cookie|(?:api|access|auth|private)[-_]?key|token|secret|password/i
 
 export function maskedBody(text: string | null): string | null {
   return text === null
@@ -94,15 +97,30 @@ export function maskedHeaders(headers: Readonly<Record<string, unknown>>): Recor
 
 function masked(text: string): string {
   return withoutSecretValues(
-    withoutMembers(
-      withoutSecretContainers(text).replaceAll(HEADER_LISTS, (list) =>
-        withoutMembers(list, (name) => !KEPT_OF_HEADER.test(name)),
+    withoutQuotedMembers(
+      withoutMembers(
+        withoutSecretContainers(text).replaceAll(HEADER_LISTS, (list) =>
+          withoutMembers(list, (name) => !KEPT_OF_HEADER.test(name)),
+        ),
+        isSecret,
       ),
-      isSecret,
-    ).replaceAll(QUOTED_MEMBERS, (member, name: string, colon: string) =>
-      isSecret(name) ? `"${name}${colon}${MASK}` : member,
     ),
   )
+}
+
+/** The value of another member is not passed over: it may be a document too. */
+function withoutQuotedMembers(text: string): string {
+  let [kept, end] = ['', 0]
+  for (const { index, 0: found, 1: name = '' } of text.matchAll(QUOTED_NAMES)) {
+    const begin = index + found.length
+    if (begin <= end || !isSecret(name)) continue
+    QUOTED_VALUE.lastIndex = begin
+    const value = QUOTED_VALUE.exec(text)?.[0]
+    if (value === undefined) continue
+    kept += text.slice(end, begin) + MASK
+    end = begin + value.length
+  }
+  return kept + text.slice(end)
 }
 
 function withoutMembers(text: string, isMasked: (name: string) => boolean): string {

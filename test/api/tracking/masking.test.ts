@@ -31,6 +31,9 @@ describe('a body in the log', () => {
       String.raw`{"note":"{\"cvv\": \"9173\",\"password\":\"x y\",\"a\":1}"}`,
       String.raw`{"note":"{\"cvv\": ***\",\"password\":***\",\"a\":1}"}`,
     ],
+    [String.raw`"{\"password\":\"ab\\\"cdefgh\",\"a\":1}"`, String.raw`"{\"password\":***\",\"a\":1}"`],
+    [String.raw`"{\"password\":\"ab\\\\\",\"a\":\"b\"}"`, String.raw`"{\"password\":***\\\\\",\"a\":\"b\"}"`],
+    [String.raw`"password\":\"a\\\"cvv\":\"917\""`, String.raw`"password\":***\":***\""`],
     [String.raw`{"note":"cvv\": \"9173","a":1}`, String.raw`{"note":"cvv\": ***","a":1}`],
     ['{"id":"cus_1","amount":12.5}', '{"id":"cus_1","amount":12.5}'],
     ['{"cvvResponse":"M","code":"a","cidr":"b"}', '{"cvvResponse":"M","code":"a","cidr":"b"}'],
@@ -104,6 +107,26 @@ describe('a body in the log', () => {
           expect(maskedBody(text)).not.toContain(secret)
         },
       ),
+    )
+  })
+})
+
+describe('a password of a document in a document', () => {
+  const part = fc.array(fc.constantFrom('"', '\\', '\n', ',', ':', '{', '}', 'é', '"a":', '\\"'), {
+    maxLength: 6,
+  })
+
+  test('is masked to its end and no further, whatever is in it', () => {
+    fc.assert(
+      fc.property(fc.tuple(part, part, part), fc.integer({ min: 1, max: 4 }), ([one, two, three], depth) => {
+        const password = `${one.join('')}Tr0ub${two.join('')}4dor${three.join('')}`
+        let text = JSON.stringify({ username: 'ada', password, after: 'seen' })
+        for (let level = 0; level < depth; level += 1) text = JSON.stringify(text)
+        const kept = maskedBody(text)
+        expect(kept).not.toMatch(/Tr0ub|4dor/)
+        expect(kept).toContain('ada')
+        expect(kept).toContain('seen')
+      }),
     )
   })
 })
@@ -229,6 +252,9 @@ describe('a header or URL in the log', () => {
       cookie: 'session=1',
       'set-cookie': ['a=1', 'b=2'],
       'x-auth-token': 'secret',
+      'X-Api-Key': 'secret',
+      access_key: 'secret',
+      'idempotency-key': 'order-1',
       accept: ['text/html', '*/*'],
       'x-note': `see ${KEY} and ${TEST_CARDS.approves}`,
       'x-long': 'x'.repeat(9_000),
@@ -240,6 +266,9 @@ describe('a header or URL in the log', () => {
       cookie: '***',
       'set-cookie': '***',
       'x-auth-token': '***',
+      'X-Api-Key': '***',
+      access_key: '***',
+      'idempotency-key': 'order-1',
       accept: 'text/html, */*',
       'x-note': 'see *** and [card number]',
       'x-long': 'x'.repeat(2_048),
