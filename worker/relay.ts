@@ -154,7 +154,8 @@ export function startRelay(options: RelayOptions): Loop {
 
 /**
  * Claims gateway calls first, then by deadline. Of an organization's new orders that are due, one is claimed and
- * the others are held: its timer advances them all, so their executions start asleep until the next deadline.
+ * the others are held: its timer advances them all, so their executions start asleep until the next deadline. Other
+ * orders that are due, which `npm run rearm` wakes, are not held: the batch leaves the deadline of their starts as it is.
  */
 async function claim(em: EntityManager, owner: string): Promise<Offer[]> {
   const rows = await statement<WakeUpRow & { isHeld: boolean }>(
@@ -162,7 +163,8 @@ async function claim(em: EntityManager, owner: string): Promise<Offer[]> {
     'claim-wake-ups',
     `with first as (
        select id, organization_id, lease_until is not null as was_offered,
-              workflow = 'subscription' and starts and not gateway_call and due_by <= now() as is_due
+              workflow = 'subscription' and starts and not gateway_call and due_by <= now()
+                and (attributes ->> 'status' is not distinct from 'pending') as is_due
          from wake_ups
         where (not_before is null or not_before <= now()) and (lease_until is null or lease_until < now())
         order by gateway_call desc, due_by, id limit ${BATCH} for update skip locked

@@ -60,12 +60,14 @@ describe('the relay', () => {
       gatewayCall = false,
       due = "interval '1 hour'",
       organization = ORGANIZATION,
+      attributes = null as { readonly status: string } | null,
     } = {},
   ) =>
     sql(
-      `insert into wake_ups (workflow, organization_id, record_id, starts, gateway_call, due_by)
+      `insert into wake_ups (workflow, organization_id, record_id, starts, gateway_call, due_by, attributes)
        select '${workflow}', '${organization}', '${prefix}_' || lpad(number::text, 5, '0'), ${starts}, ${gatewayCall},
-              now() + ${due} from generate_series(1, ${count}) number`,
+              now() + ${due}, ?::jsonb from generate_series(1, ${count}) number`,
+      [attributes && JSON.stringify(attributes)],
     )
   const hasSaid = (words: string) => said.some((line) => line.includes(words)) || null
   const relayWith = (
@@ -150,6 +152,13 @@ describe('the relay', () => {
     relayWith(clientOf(testServices().temporalAddress), HOUR)
     await empty()
     await terminate('batch', MANY)
+  })
+
+  test('holds none of the overdue orders that rearm wakes: no batch gives those a later deadline', async () => {
+    await add('overdue', MANY, { due: "interval '-1 hour'", attributes: { status: 'active' } })
+    relayWith(clientOf(testServices().temporalAddress), HOUR)
+    await empty()
+    await terminate('overdue', MANY)
   })
 
   test('carries gateway calls first, then what is nearest its deadline, whatever came before it', async () => {
