@@ -160,7 +160,8 @@ export interface Outcome {
 
 /**
  * Records attempts, next states and wake-ups in one statement. An outcome that was recorded before, or whose
- * delivery another process has taken, changes nothing; a failure of an inactive webhook ends as canceled. Webhooks
+ * delivery another process has taken, changes nothing; a failure of an inactive webhook ends as canceled. Any other
+ * attempt that was made is logged, also if a resend has delivered the event meanwhile or its webhook went away. Webhooks
  * with failures are locked before their deliveries: a deactivation locks the same row, so one of the two sees the
  * other. `owner` is null for retries, which have no lease. Returns the changed deliveries.
  */
@@ -200,13 +201,14 @@ export async function recordOutcomes(
         where (select count(*) from failing) >= 0 -- reads the locks to their end before the first row changes
      ), moved as (
        update deliveries delivery
-          set status = case when outcome.failure is null then 'delivered'
+          set status = case when outcome.failure is null or delivery.status = 'delivered' then 'delivered'
                             when outcome.resend then delivery.status
                             when ${GOES_ON} then outcome.next_status else 'canceled' end,
-              next_attempt_time = case when outcome.failure is null then null
+              next_attempt_time = case when outcome.failure is null or delivery.status = 'delivered' then null
                                        when outcome.resend then delivery.next_attempt_time
                                        when ${GOES_ON} then outcome.next_attempt_time end,
               ended_time = case when outcome.resend and outcome.failure is not null then delivery.ended_time
+                                when not outcome.resend and delivery.status = 'delivered' then delivery.ended_time
                                 when outcome.next_status = 'retrying' and ${GOES_ON} then null
                                 else now() end,
               attempts = delivery.attempts + case when outcome.resend then 0 else 1 end,
@@ -217,9 +219,8 @@ export async function recordOutcomes(
               lease_until = case when outcome.owner is null then delivery.lease_until end
          from outcome
         where delivery.organization_id = outcome.organization_id and delivery.id = outcome.delivery_id
-          and case when outcome.resend then delivery.resend_due and delivery.resends = outcome.resends
-                   else delivery.status in ('waiting', 'retrying', 'canceled')
-                        and delivery.attempts = outcome.scheduled end
+          and case when outcome.resend then delivery.resends = outcome.resends
+                   else delivery.attempts = outcome.scheduled end
           and (outcome.owner is null or coalesce(delivery.lease_owner, outcome.owner) = outcome.owner)
        returning delivery.organization_id, delivery.id, delivery.status, delivery.attempts,
                  delivery.attempts + delivery.resends as number, delivery.next_attempt_time, outcome.webhook_id, outcome.ordinal, outcome.failure,

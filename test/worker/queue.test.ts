@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createLog } from '../../config/log.ts'
 import type { Attempt, DueDelivery } from '../../delivery/attempt.ts'
+import { cancelUnsendable } from '../../delivery/cancel-unsendable.ts'
 import {
   findWaitingWebhooks,
   readRetry,
@@ -15,6 +16,7 @@ import { startService, type TestService } from '../support/service.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const HOUR = 3_600_000
+const REFUSING = 'http://127.0.0.1:1/'
 
 describe('the queue of first attempts', () => {
   let service: TestService
@@ -27,7 +29,7 @@ describe('the queue of first attempts', () => {
   beforeEach(async () => {
     await sql('delete from deliveries')
     await sql('delete from wake_ups')
-    merchant = await catalogue(service, { webhook: 'http://127.0.0.1:1/' })
+    merchant = await catalogue(service, { webhook: REFUSING })
     await sql('delete from deliveries')
   })
 
@@ -170,6 +172,86 @@ describe('the queue of first attempts', () => {
     const numbers = 'select attempt from delivery_attempts where delivery_id = ? order by attempt'
     expect(await sql(numbers, [first.id])).toEqual([{ attempt: 1 }, { attempt: 2 }, { attempt: 3 }])
   })
+
+  test.each([null, 'status'] as const)(
+    'a retry that ends with %p after a resend has delivered the event is logged, and changes no more',
+    async (failure) => {
+      await customers(1)
+      const [first] = await takeDueDeliveries(em(), all)
+      if (first === undefined) throw new Error('nothing was taken')
+      const next = Date.now() + 1_800_000
+      await recordOutcomes(em(), [{ attempt: attempt(first, 'status'), next }], 'wrk_1')
+      await sql('delete from wake_ups')
+      await sql('update deliveries set resend_due = true')
+      const retry = await readRetry(em(), first.organizationId, first.id)
+      const [resend] = await takeDueDeliveries(em(), all)
+      if (resend === undefined || retry === null) throw new Error('nothing is due')
+      await recordOutcomes(em(), [{ attempt: attempt(resend, null), next: null }], 'wrk_1')
+      const ended = await sql('select ended_time from deliveries')
+      const retried = { attempt: attempt(retry, failure), next: failure === null ? null : next }
+      expect(await recordOutcomes(em(), [retried], null)).toMatchObject([{ status: 'delivered' }])
+      expect(await recordOutcomes(em(), [retried], null)).toEqual([])
+      expect(await sql('select status, attempts, resends, next_attempt_time from deliveries')).toEqual([
+        { status: 'delivered', attempts: 2, resends: 1, next_attempt_time: null },
+      ])
+      expect(await sql('select ended_time from deliveries')).toEqual(ended)
+      expect(
+        await sql('select attempt, failure from delivery_attempts where delivery_id = ? order by attempt', [
+          first.id,
+        ]),
+      ).toEqual([
+        { attempt: 1, failure: 'status' },
+        { attempt: 2, failure: null },
+        { attempt: 3, failure },
+      ])
+      expect(await sql('select 1 from wake_ups')).toEqual([])
+    },
+  )
+
+  const goAway = {
+    inactive: () => merchant.api.put(`webhooks/${merchant.webhookId}`, { url: REFUSING, status: 'inactive' }),
+    deleted: () => merchant.api.send('DELETE', `webhooks/${merchant.webhookId}`),
+    'replaced by another': async () => {
+      await merchant.api.send('DELETE', `webhooks/${merchant.webhookId}`)
+      await merchant.api.put(`webhooks/${merchant.webhookId}`, { url: REFUSING })
+    },
+  }
+  test.each(
+    Object.entries(goAway).flatMap(([what, away]) =>
+      ([null, 'status'] as const).map((failure) => ({ what, away, failure })),
+    ),
+  )(
+    'a resend under way when its webhook is $what is recorded as it ends, with $failure',
+    async ({ away, failure }) => {
+      await customers(1)
+      const [first] = await takeDueDeliveries(em(), all)
+      if (first === undefined) throw new Error('nothing was taken')
+      await recordOutcomes(em(), [{ attempt: attempt(first, 'status'), next: null }], 'wrk_1')
+      await sql('update deliveries set resend_due = true')
+      const [resend] = await takeDueDeliveries(em(), all)
+      if (resend === undefined) throw new Error('nothing is due')
+      await away()
+      await cancelUnsendable(em())
+      const resent = { attempt: attempt(resend, failure), next: null }
+      expect(await recordOutcomes(em(), [resent], 'wrk_1')).toHaveLength(1)
+      expect(await recordOutcomes(em(), [resent], 'wrk_1')).toEqual([])
+      expect(
+        await sql('select status, attempts, resends, resend_due from deliveries where id = ?', [first.id]),
+      ).toEqual([
+        {
+          status: failure === null ? 'delivered' : 'exhausted',
+          attempts: 1,
+          resends: 1,
+          resend_due: false,
+        },
+      ])
+      const log = 'select attempt, failure from delivery_attempts where delivery_id = ? order by attempt'
+      expect(await sql(log, [first.id])).toEqual([
+        { attempt: 1, failure: 'status' },
+        { attempt: 2, failure },
+      ])
+    },
+  )
 
   test('a resend that is reported again is not taken for the one requested since', async () => {
     await customers(1)
