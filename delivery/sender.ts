@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
-import { Agent, buildConnector, type Dispatcher, request } from 'undici'
+import { Agent, buildConnector, type Dispatcher, errors, request } from 'undici'
 import { type AddressGuard, AddressRefusedError } from './address-guard.ts'
 import { createNames, LOOKUP_TIMEOUT, type NamesOptions } from './names.ts'
 import { isExhaustion, OwnFaultError } from './own-fault.ts'
@@ -262,6 +262,7 @@ function flatten(headers: Record<string, string | string[] | undefined>): Record
 
 function reasonOf(error: unknown): FailureReason {
   for (const cause of causes(error)) {
+    if (isBadResponse(cause)) return 'protocol'
     const code = String(('code' in cause ? cause.code : null) ?? cause.name)
     const reason = REASONS.find(([pattern]) => pattern.test(code))
     if (reason !== undefined) return reason[1]
@@ -279,6 +280,11 @@ const REASONS: readonly (readonly [RegExp, FailureReason])[] = [
   [/^(HPE_|HTTPParserError$|UND_ERR_INVALID_ARG$|UND_ERR_RES_CONTENT_LENGTH_MISMATCH$)/, 'protocol'],
   [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'timeout'],
 ]
+
+/** The client breaks off at a 100 or 101 that it did not ask for, under the code of a reset and after the receiver has the request. */
+function isBadResponse(cause: Error): boolean {
+  return cause instanceof errors.SocketError && /^bad (response|upgrade)$/.test(cause.message)
+}
 
 function* causes(error: unknown): Generator<Error> {
   if (!Error.isError(error)) return

@@ -198,6 +198,31 @@ describe('an attempt', () => {
     expect(await send(url)).toMatchObject({ failure: 'protocol' })
   })
 
+  test.each([
+    '100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0',
+    '101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket',
+  ])(
+    'that nobody asked for %j fails as protocol and is made once, also on a kept connection',
+    async (answer) => {
+      let requests = 0
+      const url = await raw((socket) =>
+        socket.on('data', (data) => {
+          if (!String(data).endsWith(REQUEST.body)) return
+          requests += 1
+          socket.write(`HTTP/1.1 ${requests === 1 ? '200 OK\r\nContent-Length: 0' : answer}\r\n\r\n`)
+        }),
+      )
+      const sender = createSender(createAddressGuard([`${OPEN}/32`]))
+      cleanUps.push(() => sender.close())
+      const failures: unknown[] = []
+      for (let made = 0; made < 3; made += 1) {
+        failures.push((await sender.send({ ...REQUEST, url })).failure)
+      }
+      expect(failures).toEqual([null, 'protocol', 'protocol'])
+      expect(requests).toBe(3)
+    },
+  )
+
   test('by https to a port that speaks no TLS fails as tls', async () => {
     const url = await raw((socket) => socket.on('data', () => socket.end('HTTP/1.1 200 OK\r\n\r\n')))
     expect(await send(url.replace('http:', 'https:'))).toMatchObject({ failure: 'tls' })
