@@ -26,13 +26,16 @@ export interface QuarantineOptions {
   readonly log: Logger
   readonly now: () => number
   readonly counter: { inc(labels: { workflow: WorkflowName }): void }
+  /** Has an order that is being fast-forwarded wait in real time. Absent where none is. */
+  readonly endMove?: (order: RecordKey) => Promise<void>
 }
 
-export function createQuarantine({ em, log, counter, now }: QuarantineOptions): Quarantine {
+export function createQuarantine({ em, log, counter, now, endMove }: QuarantineOptions): Quarantine {
   const add = async (workflow: WorkflowName, key: RecordKey, error: unknown): Promise<number> => {
     const until = await quarantineRecord(em(), workflow, key, String(error))
     counter.inc({ workflow })
     log.error({ err: error, workflow, ...key, until }, 'a record could not be advanced and is quarantined')
+    if (workflow === 'subscription') await endMove?.(key)
     return until?.getTime() ?? now()
   }
   return {

@@ -20,6 +20,9 @@ export const STALLED_AFTER = 60_000
 export const STALLED_DETAIL =
   'The order was not advanced within a minute. Fast-forward it again once the workers and Temporal are running.'
 
+export const QUARANTINED_DETAIL =
+  'The order could not be advanced any further because of an internal error. Its clock stays at the time reached. Fast-forward it again later.'
+
 export function hasStalled(
   { status, progressTime }: { readonly status: string; readonly progressTime: Date },
   now: Date,

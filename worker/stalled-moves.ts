@@ -1,15 +1,19 @@
-/** Sandbox only. A clock's move stalls if its execution was terminated or lost; the clock stays where it is. */
+/** Sandbox only. A clock's move that stalls or fails is ended; the clock stays where it is. */
 import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Client } from '@temporalio/client'
 import type { Logger } from 'pino'
 import { STALLED_AFTER } from '../billing/fast-forward.ts'
-import { failIfStalled } from '../commands/orders/fast-forward.ts'
+import { failIfMoving, failIfStalled } from '../commands/orders/fast-forward.ts'
 import type { AgreedClock } from '../db/clock-agreement.ts'
 import { statement } from '../db/statement.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
+import { type RecordKey, workflowId } from '../workflows/contract.ts'
 import { eachByItself } from './each-by-itself.ts'
 import { type Loop, startLoop } from './loop.ts'
 
 const INTERVAL = 60_000
+/** Milliseconds for Temporal to stop skipping time. */
+const CALL_TIMEOUT = 3_000
 
 export interface StalledMovesOptions {
   readonly em: () => EntityManager
@@ -32,6 +36,35 @@ export function startStalledMoves(
       return false
     },
   })
+}
+
+/**
+ * Ends the move of an order that is quarantined on its way, and the skipping of time with it: its execution would skip
+ * the quarantine too, and be quarantined thousands of times until the target.
+ */
+export async function endMove(
+  { em, baseUrl, now }: StalledMovesOptions,
+  { client, log }: { readonly client: Client; readonly log: Logger },
+  { organizationId, recordId }: RecordKey,
+): Promise<void> {
+  const tenant = { organizationId, baseUrl, now: new Date(now()) }
+  if (!(await inUnitOfWork(em(), tenant, (unit) => failIfMoving(unit, recordId)))) return
+  const execution = workflowId('subscription', organizationId, recordId)
+  try {
+    await client.connection.withDeadline(Date.now() + CALL_TIMEOUT, () =>
+      client.workflowService.updateWorkflowExecutionOptions({
+        namespace: client.options.namespace,
+        workflowExecution: { workflowId: execution },
+        workflowExecutionOptions: { timeSkippingConfig: { enabled: false } },
+        updateMask: { paths: ['time_skipping_config'] },
+      }),
+    )
+  } catch (error) {
+    log.warn(
+      { err: error, workflowId: execution },
+      'an execution goes on skipping time after its move failed',
+    )
+  }
 }
 
 export async function giveUpStalledMoves(

@@ -34,7 +34,7 @@ import { startNotifications } from './notifications.ts'
 import { startRelay } from './relay.ts'
 import { startRetention } from './retention.ts'
 import { rememberedAttributes } from './search-attributes.ts'
-import { startStalledMoves } from './stalled-moves.ts'
+import { endMove, startStalledMoves } from './stalled-moves.ts'
 import { startSweep } from './sweep.ts'
 import { ensureSearchAttributes, lazyClient, startPolling } from './temporal.ts'
 import { startTestDisputes } from './test-disputes.ts'
@@ -139,8 +139,15 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
     watchdog,
     onAttempt,
   })
-  const quarantine = createQuarantine({ em, log, now, counter: metrics.quarantines })
   const skipsTime = config.environment === 'sandbox'
+  const moves = { em, baseUrl: config.baseUrl, now }
+  const quarantine = createQuarantine({
+    em,
+    log,
+    now,
+    counter: metrics.quarantines,
+    ...(skipsTime ? { endMove: (order) => endMove(moves, { client, log }, order) } : {}),
+  })
   const advancing = { em, baseUrl: config.baseUrl, now, clock, quarantine, skipsTime }
   const orders = createOrderAdvancer(advancing)
   const places = new RetryPlaces()
@@ -189,7 +196,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
     log,
   })
   const cancellation = startCancellation({ em: () => statements, log, watchdog })
-  const stalledMoves = startStalledMoves({ em, baseUrl: config.baseUrl, now, clock, log })
+  const stalledMoves = startStalledMoves({ ...moves, clock, log })
   const notifications = startNotifications({
     em,
     baseUrl: config.baseUrl,

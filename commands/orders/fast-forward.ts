@@ -1,5 +1,5 @@
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
-import { hasStalled, moveProblem, STALLED_DETAIL } from '../../billing/fast-forward.ts'
+import { hasStalled, moveProblem, QUARANTINED_DETAIL, STALLED_DETAIL } from '../../billing/fast-forward.ts'
 import { offsetAt } from '../../billing/order-clock.ts'
 import { raiseRevision } from '../../db/change-row.ts'
 import { FastForward, type Subscription } from '../../db/entities/index.ts'
@@ -83,6 +83,14 @@ export async function failIfStalled(unit: UnitOfWork, subscriptionId: string): P
   const move = await runningMove(unit, row)
   if (move === null || !hasStalled(move, unit.now)) return false
   await failFastForward(unit, row, STALLED_DETAIL)
+  return true
+}
+
+/** For an order that is quarantined on its way. Returns false if its clock is at rest. */
+export async function failIfMoving(unit: UnitOfWork, subscriptionId: string): Promise<boolean> {
+  const row = await lockSubscription(unit, subscriptionId)
+  if (row?.movingTo == null) return false
+  await failFastForward(unit, row, QUARANTINED_DETAIL)
   return true
 }
 

@@ -52,6 +52,7 @@ describe('POST subscriptions/{id}/fast-forward', () => {
       .fork()
       .getConnection()
       .execute<T[]>(text, [...values])
+  const run = (text: string) => sql(text, [])
   const clockOf = ({ body }: ApiResponse) => Date.now() + Number(body.clockOffset) * 1_000
   const time = (value: unknown) => Date.parse(String(value))
 
@@ -305,6 +306,53 @@ describe('POST subscriptions/{id}/fast-forward', () => {
     service.startWorker()
     await waitFor('the renewal', async () => ((await story.order()).rebillNumber === 2 ? true : null))
     expect((await forward(story, renewal + 70 * DAY)).body).toMatchObject({ rebillNumber: 4 })
+  }, 90_000)
+
+  test('one on whose way the order cannot be advanced fails at that, and no more time is skipped', async () => {
+    const story = await active()
+    await run('create sequence refusals')
+    await run(`create function refuse_renewal() returns trigger language plpgsql as $$
+      begin if new.id = '${story.id}' and new.rebill_number > 1 then
+        perform nextval('refusals');
+        raise exception 'refused' using errcode = '22000';
+      end if; return new; end $$`)
+    await run(
+      'create trigger refuse before update on subscriptions for each row execute function refuse_renewal()',
+    )
+    const to = Date.now() + 100 * DAY
+    const response = await forward(story, to)
+    expect(response.status).toBe(202)
+    const place = new URL(response.headers.get('location') ?? '').pathname
+    const failed = await waitFor('the end of the move', async () => {
+      const { body } = await merchant.api.send('GET', place)
+      return body.status === 'running' ? null : body
+    })
+    expect(failed).toMatchObject({
+      status: 'failed',
+      detail: expect.stringContaining('could not be advanced any further'),
+    })
+    await waitFor('the end of the quarantine, as nothing is due where the clock stopped', async () => {
+      const [row] = await sql<{ until: string | null }>(
+        'select quarantined_until as until from subscriptions where id = ?',
+        [story.id],
+      )
+      return row?.until === null || null
+    })
+    expect(await sql('select last_value::int as refusals from refusals', [])).toEqual([{ refusals: 1 }])
+    expect(await story.order()).toMatchObject({ status: 'active', rebillNumber: 1 })
+    const events = await eventsOfAllRuns(`subscription/${merchant.organizationId}/${story.id}`)
+    const isStop = (event: (typeof events)[number]) =>
+      event.workflowExecutionOptionsUpdatedEventAttributes?.timeSkippingConfig?.enabled === false
+    const stop = events.findLastIndex(isStop)
+    const skip = events.findLastIndex(
+      (e) => e.workflowExecutionTimeSkippingTransitionedEventAttributes != null,
+    )
+    expect(stop).toBeGreaterThan(skip)
+    await run('drop trigger refuse on subscriptions')
+    await run('drop function refuse_renewal')
+    await run('drop sequence refusals')
+    await forward(story, to)
+    await waitFor('the target', async () => ((await story.order()).rebillNumber === 4 ? true : null))
   }, 90_000)
 
   test('an API without Temporal, and one that cannot reach it, answer 503 and move nothing', async () => {
