@@ -44,9 +44,15 @@ import {
 } from './order.ts'
 import { complete, convertTrial } from './order-lifecycle.ts'
 
-/** A charge over an hour late counts as made now, and a first one moves the due and delinquency times. */
+/**
+ * A charge over an hour late counts as made now, and a first one moves the due and delinquency times. None begins, and none
+ * is planned any more, where the only instrument that is left was declined for good: the one it was planned for is gone.
+ */
 export function beginCharge(order: Order, now: number, sequence: number): Transition {
   const invoice = openInvoice(order, sequence)
+  if (isHeld(order, invoice)) {
+    return transition(order, now, 'timer', (change) => changeInvoice(change, sequence, { chargeTime: null }))
+  }
   const due = invoice.chargeTime ?? now
   const isLate = now - due > LATENESS
   const at = isLate ? now : due

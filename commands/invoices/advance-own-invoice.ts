@@ -43,12 +43,11 @@ async function startCharge(unit: UnitOfWork, record: OwnInvoiceRecord, instant: 
     applyOwnTransitions(unit, record, [declineCharge(record.order, instant, OWN_SEQUENCE)])
     return
   }
-  const begun = beginCharge(record.order, instant, OWN_SEQUENCE)
-  // The workflow of the sale asks for its outcome.
-  const left = leaveChargeUnknown(begun.order, instant, OWN_SEQUENCE, null)
-  applyOwnTransitions(unit, record, [begun, left])
+  applyOwnTransitions(unit, record, [beginCharge(order, instant, OWN_SEQUENCE)])
   const [state] = record.order.invoices
-  if (state === undefined) throw new Error('an own invoice has lost its state')
+  if (state?.charge == null) return
+  // The workflow of the sale asks for its outcome.
+  applyOwnTransitions(unit, record, [leaveChargeUnknown(record.order, instant, OWN_SEQUENCE, null)])
   const id = newId('txn')
   unit.create(Transaction, {
     id,

@@ -51,22 +51,25 @@ export async function startOrderCall(
   }
   const transactionId = addCharge(unit, record, { sequence: call.invoice, route }, instant)
   scheduleAfter(record, instant)
+  if (transactionId === null) return null
   const { isExpired, paymentInstrumentId } = route
   if (isExpired) await expirePaymentInstrument(unit, paymentInstrumentId)
   return { transactionId, instant }
 }
 
+/** null: none may be made any more. */
 function addCharge(
   unit: UnitOfWork,
   record: OrderRecord,
   { sequence, route }: { readonly sequence: number; readonly route: ChargeRoute },
   instant: number,
-): string {
+): string | null {
   const { row } = record
   applyTransitions(unit, record, [beginCharge(record.order, instant, sequence)])
   const invoice = record.invoices.get(sequence)
   const state = record.order.invoices.find((one) => one.sequence === sequence)
-  if (invoice === undefined || state?.charge == null) throw new Error('no charge was begun')
+  if (invoice === undefined || state === undefined) throw new Error('an order has lost its invoice')
+  if (state.charge === null) return null
   const chargedAt = state.charge.at
   const inquiry = nextInquiry(chargedAt, chargedAt)
   const id = newId('txn')

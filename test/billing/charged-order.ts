@@ -107,6 +107,7 @@ export class ChargedOrder {
     }
     if (charge === null) {
       this.#take(beginCharge(this.order, now, sequence))
+      if (this.invoice(sequence).charge === null) return true
       const { attempts } = this.invoice(sequence)
       const instrumentId = instrumentFor(this.order, this.invoice(sequence))
       const late = now - (chargeTime ?? now)

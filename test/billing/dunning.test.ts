@@ -100,6 +100,16 @@ describe('a backup', () => {
     expect(waitsForInstrument(order.order)).toBe(true)
   })
 
+  test('with a retry to come, once it is gone, leaves no charge by one that was declined for good', () => {
+    const order = charged({ backupIds }, ['approved', 'lost-or-stolen', 'soft']).live(at('2027-02-28'))
+    expect(cardsOf(order, 2)).toEqual(['card', 'second'])
+    expect(order.invoice(2).chargeTime).toBe(at('2027-03-01'))
+    order.order = { ...order.order, terms: { ...order.order.terms, backupIds: [] } }
+    order.live(at('2027-03-30'))
+    expect(cardsOf(order, 2)).toEqual(['card', 'second'])
+    expect(order.invoice(2)).toMatchObject({ status: 'past-due', chargeTime: null })
+  })
+
   test('that is chosen later is charged at once, for what was declined for good alone', () => {
     const order = charged({}, ['approved', 'soft', 'soft', 'soft', 'hard', 'soft']).live(at('2027-03-31'))
     expect(cardsOf(order, 2)).toEqual(['card', 'card', 'card', 'card'])

@@ -175,6 +175,7 @@ describe('a payment instrument', () => {
   })
 
   describe('as a backup', () => {
+    const DAY = 86_400_000
     const chargesOf = async (customerId: string) =>
       await payments.sql<{ card: string; result: string }>(
         `select payment_instruction ->> 'paymentInstrumentId' as card, result from transactions
@@ -182,12 +183,12 @@ describe('a payment instrument', () => {
         [customerId],
       )
     /** Charges what is due as the workflow does. */
-    const charge = async (id: string) => {
+    const charge = async (id: string, ahead = 0) => {
       const dependencies = activityDependencies(payments.service, { gateway: payments.gateway })
       for (let calls = 0; calls < 5; calls += 1) {
-        const { gatewayCallDue } = await dependencies.orders.advance(payments.input(id))
+        const { gatewayCallDue } = await dependencies.orders.advance(payments.input(id, ahead))
         if (!gatewayCallDue) return
-        await callGateway(dependencies, payments.input(id))
+        await callGateway(dependencies, payments.input(id, ahead))
       }
       throw new Error('the order is charged again and again')
     }
@@ -244,6 +245,32 @@ describe('a payment instrument', () => {
       expect((await chargesOf(customerId)).slice(1)).toEqual([{ card: backup, result: 'approved' }])
     })
 
+    test.each([
+      ['deactivated', (id: string) => deactivate(id)],
+      ['none any more', (id: string) => patch(id, { useAsBackup: false })],
+    ] as const)(
+      'with a retry to come, and then %s, leaves no charge by one declined for good',
+      async (_, take) => {
+        const placed = await placeCharged(payments.merchant, TEST_CARDS.lost)
+        const { customerId, paymentInstrumentId } = placed
+        const token = await makeToken(api, TEST_CARDS.lacksFunds)
+        const backup = await addBackup(customerId, { token })
+        await charge(placed.id)
+        const before = [
+          { card: paymentInstrumentId, result: 'declined' },
+          { card: backup, result: 'declined' },
+        ]
+        expect(await chargesOf(customerId)).toEqual(before)
+        const planned = (await api.get(`invoices/${placed.invoiceId}`)).body.autopayScheduledTime
+        expect(planned).toEqual(expect.any(String))
+
+        await take(backup)
+        await charge(placed.id, 1.5 * DAY)
+        expect(await chargesOf(customerId)).toEqual(before)
+        expect((await api.get(`invoices/${placed.invoiceId}`)).body.autopayScheduledTime).toBeNull()
+      },
+    )
+
     test('charges nobody who has chosen no instrument, and no order without autopay', async () => {
       const customerId = String((await create(api, 'customers', {})).id)
       await addBackup(customerId)
@@ -297,31 +324,55 @@ describe('a payment instrument', () => {
       expect(await chargesOf(placed.customerId)).toEqual([])
     })
 
-    test('charges an own invoice too', async () => {
-      const { customerId, paymentInstrumentId } = await makePayer(api, TEST_CARDS.lost)
-      const backup = await addBackup(customerId)
-      const invoice = await create(api, 'invoices', {
+    const issueOwn = async (customerId: string) => {
+      const { id } = await create(api, 'invoices', {
         customerId,
         websiteId: payments.merchant.websiteId,
         currency: 'EUR',
         items: [{ type: 'debit', unitPrice: 5 }],
         autopayScheduledTime: new Date(Date.now() + 1_000).toISOString(),
       })
-      await create(api, `invoices/${invoice.id}/issue`, {})
+      await create(api, `invoices/${id}/issue`, {})
+      return String(id)
+    }
+    /** Charges an own invoice until nothing is due. */
+    const chargeOwn = async (id: string, ahead = 0) => {
       const dependencies = activityDependencies(payments.service, { gateway: payments.gateway })
-      for (let charges = 1; charges <= 2; charges += 1) {
-        await advanceInvoice(dependencies, payments.input(String(invoice.id), 2_000))
+      for (let charges = 0; charges < 5; charges += 1) {
+        await advanceInvoice(dependencies, payments.input(id, 2_000 + ahead))
         const [sale] = await payments.sql<{ id: string }>(
-          "select id from transactions where customer_id = ? and status = 'pending'",
-          [customerId],
+          "select id from transactions where invoice_ids @> jsonb_build_array(?::text) and status = 'pending'",
+          [id],
         )
-        await inquireTransaction(dependencies, payments.input(sale?.id ?? '', 2_000))
+        if (sale === undefined) return
+        await inquireTransaction(dependencies, payments.input(sale.id, 2_000 + ahead))
       }
+      throw new Error('the invoice is charged again and again')
+    }
+
+    test('charges an own invoice too', async () => {
+      const { customerId, paymentInstrumentId } = await makePayer(api, TEST_CARDS.lost)
+      const backup = await addBackup(customerId)
+      const invoice = await issueOwn(customerId)
+      await chargeOwn(invoice)
       expect(await chargesOf(customerId)).toEqual([
         { card: paymentInstrumentId, result: 'declined' },
         { card: backup, result: 'approved' },
       ])
-      expect((await api.get(`invoices/${invoice.id}`)).body.status).toBe('paid')
+      expect((await api.get(`invoices/${invoice}`)).body.status).toBe('paid')
+    })
+
+    test('that is gone leaves no charge of an own invoice by one declined for good', async () => {
+      const { customerId, paymentInstrumentId } = await makePayer(api, TEST_CARDS.lost)
+      const backup = await addBackup(customerId, { token: await makeToken(api, TEST_CARDS.lacksFunds) })
+      const invoice = await issueOwn(customerId)
+      await chargeOwn(invoice)
+      await deactivate(backup)
+      await chargeOwn(invoice, 1.5 * DAY)
+      expect(await chargesOf(customerId)).toEqual([
+        { card: paymentInstrumentId, result: 'declined' },
+        { card: backup, result: 'declined' },
+      ])
     })
   })
 
