@@ -2,6 +2,7 @@
 import { isRetrying, LATENESS, nextRetry } from './charging.ts'
 import { allocateCredit, type CreditAllocation, mergedCredit, withoutCredit } from './credit-memos.ts'
 import {
+  type Decline,
   type DeclinedCharge,
   declinedRenewalsAfter,
   declinesAfter,
@@ -313,6 +314,17 @@ export function chargeOpen(order: Order, at: number): Transition {
     }
     chargeAllOpen(change)
   })
+}
+
+/** A new expiry of a backup forgets what that was declined for. What the others were declined for stays known. */
+export function withoutDeclinesOf(order: Order, instrumentId: string): Order {
+  const isOther = (one: Decline) => one.instrumentId !== instrumentId
+  const invoices = order.invoices.map((invoice) =>
+    !isOpen(invoice) || invoice.declines.every(isOther)
+      ? invoice
+      : { ...invoice, declines: invoice.declines.filter(isOther) },
+  )
+  return { ...order, invoices }
 }
 
 function chargeAllOpen(change: Change): void {

@@ -115,7 +115,7 @@ export async function mergeCustomers(unit: UnitOfWork, duplicate: Customer, targ
   await repriceDrafts(unit, pending, { changedRows })
   const { defaultPaymentInstrumentId } = target
   if (defaultPaymentInstrumentId != null)
-    await chargeOwing(unit, owing, defaultPaymentInstrumentId, { changedRows })
+    await chargeOwing(unit, owing, { id: defaultPaymentInstrumentId, change: 'chosen' }, { changedRows })
 }
 
 /** The ids of the rows that were moved, by table. */

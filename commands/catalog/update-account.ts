@@ -28,5 +28,5 @@ export async function updateAccount(unit: UnitOfWork, row: Customer, given: Acco
   if (isNew) row.isDefaultDeactivated = false
   if (!isNew || defaultPaymentInstrumentId === null) return
   await unit.em.flush()
-  await chargeOpenInvoices(unit, row.id, defaultPaymentInstrumentId)
+  await chargeOpenInvoices(unit, row.id, { id: defaultPaymentInstrumentId, change: 'chosen' })
 }

@@ -50,7 +50,7 @@ async function chargeByDefault(
   customer.isDefaultDeactivated = false
   if (defaultPaymentInstrumentId == null) return
   await unit.em.flush()
-  await chargeOpenInvoices(unit, id, defaultPaymentInstrumentId)
+  await chargeOpenInvoices(unit, id, { id: defaultPaymentInstrumentId, change: 'chosen' })
 }
 
 /** Emits `lead-source-changed` if it differs. The first lead source ever stays the original. */

@@ -1,6 +1,6 @@
 import type { EntityClass } from '@mikro-orm/core'
 import type { Order, Transition } from '../../billing/order.ts'
-import { changeAutopay, chargeOpen } from '../../billing/order-payments.ts'
+import { changeAutopay, chargeOpen, withoutDeclinesOf } from '../../billing/order-payments.ts'
 import { Invoice, Subscription } from '../../db/entities/index.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -41,6 +41,12 @@ export async function lockChargeable(unit: UnitOfWork, customerId: string): Prom
   )
 }
 
+/** How an instrument has changed: it is the customer's default now, has a new expiry, or is a backup from now on. */
+export interface ChangedInstrument {
+  readonly id: string
+  readonly change: 'chosen' | 'renewed' | 'backup'
+}
+
 /**
  * Makes the open invoices of those orders due for a charge, and own invoices whose charges were declined, if
  * the instrument, changed in the database already, is the one that charges them. If it is a backup, it is charged at
@@ -49,9 +55,9 @@ export async function lockChargeable(unit: UnitOfWork, customerId: string): Prom
 export async function chargeOpenInvoices(
   unit: UnitOfWork,
   customerId: string,
-  instrumentId: string,
+  instrument: ChangedInstrument,
 ): Promise<void> {
-  await chargeOwing(unit, await lockFreeOwing(unit, customerId), instrumentId)
+  await chargeOwing(unit, await lockFreeOwing(unit, customerId), instrument)
 }
 
 /** What a customer owes, by the ids of its orders and own invoices. */
@@ -74,13 +80,13 @@ export async function lockFreeOwing(unit: UnitOfWork, customerId: string): Promi
 export async function chargeOwing(
   unit: UnitOfWork,
   owing: Owing,
-  instrumentId: string,
+  instrument: ChangedInstrument,
   loading: Pick<Loading, 'changedRows'> = {},
 ): Promise<void> {
   for (const row of await found(unit, Subscription, owing.orders)) {
     const instant = orderInstant(unit, row)
     const record = await advanceForCommand(unit, row, instant, loading)
-    const charge = chargeBy(instrumentId, record.charging)
+    const charge = chargeBy(instrument, record.charging)
     if (charge === null) continue
     applyTransitions(unit, record, [charge(record.order, instant)])
     scheduleAfter(record, instant)
@@ -89,7 +95,7 @@ export async function chargeOwing(
   for (const row of await found(unit, Invoice, owing.ownInvoices)) {
     const instant = unit.now.getTime()
     const record = await loadOwnInvoice(unit, row, instant, loading)
-    const charge = chargeBy(instrumentId, record.charging)
+    const charge = chargeBy(instrument, record.charging)
     if (charge === null) continue
     advanceOwnInvoice(unit, record, instant - 1)
     applyOwnTransitions(unit, record, [charge(record.order, instant)])
@@ -99,14 +105,22 @@ export async function chargeOwing(
 
 type Charge = (order: Order, at: number) => Transition
 
-/** null: the instrument charges none of its invoices. */
+/** null: the instrument charges none of its invoices, or nothing more than before. */
 function chargeBy(
-  instrumentId: string,
+  { id, change }: ChangedInstrument,
   { route, backups }: Pick<ChargeTerms, 'route' | 'backups'>,
 ): Charge | null {
-  if (route?.paymentInstrumentId === instrumentId) return route.isExpired ? null : chargeOpen
-  const isBackup = backups.some(({ paymentInstrumentId }) => paymentInstrumentId === instrumentId)
-  return isBackup ? (order, at) => changeAutopay(order, at, order.terms, true) : null
+  if (route?.paymentInstrumentId === id) {
+    if (route.isExpired) return null
+    if (change !== 'backup') return chargeOpen
+    // One that was chosen was charged all along.
+    return route.isBackup ? (order, at) => changeAutopay(order, at, order.terms, true, true) : null
+  }
+  if (!backups.some(({ paymentInstrumentId }) => paymentInstrumentId === id)) return null
+  return (order, at) => {
+    const known = change === 'renewed' ? withoutDeclinesOf(order, id) : order
+    return changeAutopay(known, at, order.terms, true)
+  }
 }
 
 async function found<Row extends { organizationId: string; id: string }>(

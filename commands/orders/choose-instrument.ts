@@ -22,6 +22,8 @@ export interface ChargeRoute {
   readonly billingAddress: Contact | null
   /** True if its card has expired: a charge is declined without a request. */
   readonly isExpired: boolean
+  /** True if nobody chose it for what it is charged for: it stands for another one. */
+  readonly isBackup: boolean
 }
 
 export interface ChargeTerms extends AutopayTerms, Pick<OrderTerms, 'reminders'> {
@@ -153,6 +155,7 @@ function routeOf(row: InstrumentRow, isExpired: boolean): ChargeRoute {
     bin: row.bin,
     billingAddress: row.billing_address,
     isExpired,
+    isBackup: !row.is_preferred,
   }
 }
 

@@ -59,7 +59,7 @@ export async function createPaymentInstrument(
   const instrument = await createFrom(unit, cards, source, given)
   if (instrument.useAsBackup) {
     await unit.em.flush()
-    await chargeOpenInvoices(unit, customerId, id)
+    await chargeOpenInvoices(unit, customerId, { id, change: 'backup' })
   }
   return instrument
 }

@@ -38,5 +38,5 @@ export async function renewCard(unit: UnitOfWork, id: string, card: RenewedCard)
   await emitInstrumentModified(unit, instrument)
   if (!isValid) return
   await em.flush()
-  await chargeOpenInvoices(unit, instrument.customerId, instrument.id)
+  await chargeOpenInvoices(unit, instrument.customerId, { id, change: 'renewed' })
 }

@@ -54,7 +54,8 @@ export async function updatePaymentInstrument(
   Object.assign(instrument, changes)
   if (!isRenewed && !isNewBackup) return
   await unit.em.flush()
-  await chargeOpenInvoices(unit, instrument.customerId, instrument.id)
+  const change = isRenewed ? 'renewed' : 'backup'
+  await chargeOpenInvoices(unit, instrument.customerId, { id: instrument.id, change })
 }
 
 export async function emitInstrumentModified(unit: UnitOfWork, instrument: PaymentInstrument): Promise<void> {

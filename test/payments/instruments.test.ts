@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { advanceInvoice } from '../../activities/advance-invoice.ts'
 import { callGateway } from '../../activities/call-gateway.ts'
 import { inquireTransaction } from '../../activities/inquire-transaction.ts'
+import { renewCard } from '../../commands/payments/renew-card.ts'
 import { activityDependencies } from '../support/activities.ts'
 import type { ApiClient } from '../support/api-client.ts'
 import { TEST_CARDS } from '../support/cards.ts'
@@ -243,6 +244,44 @@ describe('a payment instrument', () => {
       const backup = await make(customerId)
       await charge(placed.id)
       expect((await chargesOf(customerId)).slice(1)).toEqual([{ card: backup, result: 'approved' }])
+    })
+
+    test('and the preferred one at the same time, is not charged again for what it declined', async () => {
+      const { id, customerId, paymentInstrumentId } = await placeCharged(payments.merchant, TEST_CARDS.lost)
+      await charge(id)
+      expect((await patch(paymentInstrumentId, { useAsBackup: true })).status).toBe(200)
+      await charge(id)
+      expect(await chargesOf(customerId)).toEqual([{ card: paymentInstrumentId, result: 'declined' }])
+    })
+
+    test('of a deactivated default, is charged again for nothing by being made a backup again', async () => {
+      const { id, customerId, paymentInstrumentId } = await placeCharged(payments.merchant)
+      const backup = await addBackup(customerId, { token: await makeToken(api, TEST_CARDS.lost) })
+      await deactivate(paymentInstrumentId)
+      await charge(id)
+      for (const useAsBackup of [false, true]) {
+        expect((await patch(backup, { useAsBackup })).status).toBe(200)
+        await charge(id)
+      }
+      expect(await chargesOf(customerId)).toEqual([{ card: backup, result: 'declined' }])
+    })
+
+    test.each([
+      ['by its merchant', (id: string) => patch(id, { expYear: 2077 })],
+      [
+        'by its bank',
+        (id: string) =>
+          payments.inUnit((unit) => renewCard(unit, id, { last4: '9987', expMonth: 1, expYear: 2077 })),
+      ],
+    ] as const)('that is renewed %s, is charged again for what it was declined for', async (_, renew) => {
+      const { id, customerId, paymentInstrumentId } = await placeCharged(payments.merchant, TEST_CARDS.lost)
+      const backup = await addBackup(customerId, { token: await makeToken(api, TEST_CARDS.lost) })
+      await charge(id)
+      const before = [paymentInstrumentId, backup]
+      expect((await chargesOf(customerId)).map(({ card }) => card)).toEqual(before)
+      await renew(backup)
+      await charge(id)
+      expect((await chargesOf(customerId)).map(({ card }) => card)).toEqual([...before, backup])
     })
 
     test.each([
