@@ -208,8 +208,7 @@ export function gatewayAccountEntry(
   type: `gateway-account-${string}`,
   said: string,
   occurredTime: Date,
-  cause: Cause = 'api',
 ): NewTimelineEntry {
   const message = `Gateway account ${gatewayAccountId}: ${said}.`
-  return { records: { gatewayAccountId }, type, occurredTime, cause, message }
+  return { records: { gatewayAccountId }, type, occurredTime, cause: 'api', message }
 }

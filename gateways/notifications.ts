@@ -18,7 +18,7 @@ export interface GatewayNotification {
   readonly occurredTime: number
   /** Orders what happened at the same instant. */
   readonly rank: number
-  /** The provider's id of the charge, card or account. */
+  /** The provider's id of the charge or card. */
   readonly record: string
   /** The provider's id of the object: of two notifications of an object, the later one holds. */
   readonly object: string
@@ -30,7 +30,6 @@ export type NotificationContent =
   | RefundNotification
   | DisputeNotification
   | CardNotification
-  | { readonly kind: 'deauthorized' }
   /** Nothing that the service acts on. */
   | { readonly kind: 'other'; readonly reason: 'type' | 'not-ours' | 'unreadable' }
 

@@ -48,7 +48,9 @@ type Members = Readonly<Record<string, unknown>>
 
 function readObject(organizationId: string, type: string, event: unknown): Read | null {
   const read = READERS[type]
-  const { id, data } = membersOf(event)
+  const { id, data, account } = membersOf(event)
+  // Told to a platform about another account, where this service makes no requests.
+  if (account != null) return unused(text(id), 'not-ours')
   if (read === undefined) return unused(text(id), 'type')
   try {
     return read(membersOf(membersOf(data).object), organizationId)
@@ -75,12 +77,6 @@ const READERS: Readonly<Record<string, Reader>> = {
   'charge.dispute.funds_reinstated': ranked(1, readDispute),
   'charge.dispute.closed': ranked(2, readDispute),
   'payment_method.automatically_updated': readCard,
-  'account.application.deauthorized': () => ({
-    rank: 0,
-    record: 'account',
-    object: 'account',
-    content: { kind: 'deauthorized' },
-  }),
 }
 
 function ranked(rank: number, read: Reader): Reader {

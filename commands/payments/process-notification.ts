@@ -3,14 +3,11 @@ import { referenceOf, splitReference } from '../../billing/gateway-references.ts
 import { Money } from '../../billing/money.ts'
 import { takesMoney } from '../../billing/transactions.ts'
 import { lockText } from '../../db/advisory-locks.ts'
-import { raiseRevision } from '../../db/change-row.ts'
-import { GatewayAccount, PaymentInstrument, Transaction } from '../../db/entities/index.ts'
+import { PaymentInstrument, Transaction } from '../../db/entities/index.ts'
 import { MONEY_TAKEN } from '../../db/entities/transaction.ts'
-import { lockRow } from '../../db/lock-row.ts'
 import { growingWait } from '../../db/quarantine.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
-import { gatewayAccountEntry } from '../../events/timeline.ts'
 import type { MovementOutcome } from '../../gateways/movement.ts'
 import type {
   ChargeNotification,
@@ -169,18 +166,8 @@ async function apply(unit: UnitOfWork, notification: StoredNotification): Promis
       for (const { id } of cards) await renewCard(unit, id, content)
       return cards.length === 0 ? 'ignored' : 'applied'
     }
-    case 'deauthorized': {
-      const account = await lockRow(unit, GatewayAccount, gatewayAccountId)
-      if (account?.status !== 'active') return 'ignored'
-      account.status = 'inactive'
-      raiseRevision(account, unit)
-      const said = 'disabled, because the provider has withdrawn the access'
-      unit.addTimelineEntry(
-        gatewayAccountEntry(account.id, 'gateway-account-disabled', said, unit.now, 'payment'),
-      )
-      return 'applied'
-    }
-    case 'other':
+    // Of another kind too: rows of earlier releases.
+    default:
       return 'ignored'
   }
 }

@@ -75,7 +75,6 @@ describe("an event of Stripe's", () => {
       'payment_method.automatically_updated',
       { kind: 'card', reference: 'cus_1/pm_1', last4: '4242', expMonth: 3 },
     ],
-    ['account.application.deauthorized', { kind: 'deauthorized' }],
     ['invoice.paid', { kind: 'other', reason: 'type' }],
   ])('%s is read', (type, content) => {
     const event = stripeEvent(type, OBJECTS[type] ?? {})
@@ -130,6 +129,14 @@ describe("an event of Stripe's", () => {
       requestId: null,
     })
   })
+
+  test.each([...Object.entries(OBJECTS), ['account.application.deauthorized', { id: 'ca_1' }] as const])(
+    '%s of an account that is connected to a platform is nothing of ours',
+    (type, object) => {
+      const { content } = read(stripeEvent(type, object, { account: 'acct_connected' }))
+      expect(content).toEqual({ kind: 'other', reason: 'not-ours' })
+    },
+  )
 
   test('of five minutes is taken, of a second more refused', () => {
     const event = stripeEvent('invoice.paid', {})

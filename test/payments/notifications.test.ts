@@ -1091,15 +1091,11 @@ describe('the notifications of a gateway account', () => {
     expect(await eventsOf('payment-instrument-modified', String(card.id))).toHaveLength(1)
   })
 
-  test('that the account was taken from the service disable it, once', async () => {
-    const application = { id: 'ca_1', object: 'application' }
-    await tell(stripeEvent('account.application.deauthorized', application))
-    expect(await read('gateway-accounts/main')).toMatchObject({ status: 'inactive', revision: 3 })
-    await tell(stripeEvent('account.application.deauthorized', application))
-    expect(await read('gateway-accounts/main')).toMatchObject({ revision: 3 })
-    expect((await merchant.api.post('gateway-accounts/main/enable', {})).body).toMatchObject({
-      status: 'active',
-    })
+  test("that another account has left the platform leave the platform's own as it is", async () => {
+    const before = await read('gateway-accounts/main')
+    const account = 'acct_connected'
+    await tell(stripeEvent('account.application.deauthorized', { id: 'ca_1' }, { account }))
+    expect(await read('gateway-accounts/main')).toEqual(before)
   })
 
   test('are kept for thirty days', async () => {

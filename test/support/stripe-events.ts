@@ -8,6 +8,8 @@ export interface StripeEvent {
   /** Unix seconds. */
   readonly created: number
   readonly data: { readonly object: object }
+  /** The account, connected to a platform's, that it is about. */
+  readonly account?: string
 }
 
 export function stripeEvent(type: string, object: object, members: Partial<StripeEvent> = {}): StripeEvent {
