@@ -73,6 +73,7 @@ export async function readChargeTerms(
             instrument.gateway_reference, instrument.card_fingerprint, instrument.status, instrument.exp_month,
             instrument.exp_year, instrument.bin, instrument.billing_address,
             instrument.id in (given."paymentInstrumentId", customer.default_payment_instrument_id) as is_preferred,
+            instrument.use_as_backup and instrument.status = 'active' as is_backup,
             customer.is_default_deactivated
        from jsonb_to_recordset(?::jsonb) as given ("subscriptionId" text, "customerId" text, "paymentInstrumentId" text)
        join organizations organization on organization.id = ?
@@ -119,6 +120,7 @@ interface InstrumentRow {
   readonly bin: string | null
   readonly billing_address: Contact | null
   readonly is_preferred: boolean
+  readonly is_backup: boolean
   readonly is_default_deactivated: boolean | null
 }
 
@@ -135,7 +137,8 @@ function termsOf(
   )
   const expired = rows.find(({ status }) => status === 'active' || status === 'expired')
   const chosen = usable[0] ?? expired
-  const backups = usable.filter((row) => row !== chosen && !row.is_preferred)
+  // The customer's default may be one for an order with an instrument of its own.
+  const backups = usable.filter((row) => row !== chosen && row.is_backup)
   return {
     canCharge: chosen !== undefined,
     instrumentId: chosen?.id ?? null,

@@ -216,6 +216,19 @@ describe('a payment instrument', () => {
       })
     })
 
+    test("is the customer's default too, for an order with an instrument of its own", async () => {
+      const { customerId, paymentInstrumentId: backup } = await makePayer(api)
+      expect((await patch(backup, { useAsBackup: true })).status).toBe(200)
+      const { id: own } = await made({ customerId, token: await makeToken(api, TEST_CARDS.lost) })
+      const members = { customerId, paymentInstrumentId: own }
+      const order = await create(api, 'subscriptions', orderBody(payments.merchant, members))
+      await charge(String(order.id))
+      expect(await chargesOf(customerId)).toEqual([
+        { card: own, result: 'declined' },
+        { card: backup, result: 'approved' },
+      ])
+    })
+
     test('and is not charged where the preferred one may still be approved', async () => {
       const placed = await placeCharged(payments.merchant, TEST_CARDS.lacksFunds)
       await addBackup(placed.customerId)
