@@ -1,13 +1,20 @@
 import { InvalidFieldsError } from '../../billing/errors.ts'
 import { raiseRevision } from '../../db/change-row.ts'
-import { CreditMemo, Customer, Invoice, Subscription } from '../../db/entities/index.ts'
+import { CreditMemo, Customer, Invoice, PaymentInstrument, Subscription } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { customerEvent } from '../../events/customer-events.ts'
 import { customerEntry } from '../../events/timeline.ts'
 import { endAccessOf } from '../access/end-access.ts'
-import { chargeOwing, IS_OPEN, lockFreeOwing, MAY_OWE, type Owing } from '../orders/charge-open-invoices.ts'
+import {
+  type ChangedInstrument,
+  chargeOwing,
+  IS_OPEN,
+  lockFreeOwing,
+  MAY_OWE,
+  type Owing,
+} from '../orders/charge-open-invoices.ts'
 import { lockDiscounted, repriceDrafts } from '../orders/order-redemptions.ts'
 
 /**
@@ -81,14 +88,17 @@ export async function lockToMerge(
 /**
  * Moves every record and tag of a locked customer to the target, and removes the customer. The target keeps
  * its own values, and takes the default instrument if it has none. What either owes is charged to a default
- * instrument that is new for it, and drafts are discounted by the redemptions of both. Emits `customer-merged`;
- * each moved record shows another customer, so its revision rises.
+ * instrument that is new for it, and what was declined for good to a backup that is; drafts are discounted by the
+ * redemptions of both. Emits `customer-merged`; each moved record shows another customer, so its revision rises.
  */
 export async function mergeCustomers(unit: UnitOfWork, duplicate: Customer, target: Customer): Promise<void> {
   const { em, now } = unit
   // Whose default instrument changes: what the other owes was charged to it already, and keeps its retries.
   const payer = target.defaultPaymentInstrumentId == null ? target : duplicate
-  const owing = await lockFreeOwing(unit, payer.id)
+  const owing = {
+    target: await lockFreeOwing(unit, target.id),
+    duplicate: await lockFreeOwing(unit, duplicate.id),
+  }
   const moved: Moved = new Map()
   for (const table of MOVED_TABLES)
     moved.set(table, await moveRows(unit, table, { from: duplicate.id, to: target.id }))
@@ -111,11 +121,34 @@ export async function mergeCustomers(unit: UnitOfWork, duplicate: Customer, targ
   const message = `Customer ${duplicate.id} was merged into customer ${target.id}.`
   unit.addTimelineEntry(customerEntry(target.id, 'customer-merged', message, now))
   const pending = await lockDiscounted(unit, target.id)
-  const changedRows = await readMoved(unit, moved, owing, pending)
+  const changedRows = await readMoved(unit, moved, Object.values(owing), pending)
   await repriceDrafts(unit, pending, { changedRows })
-  const { defaultPaymentInstrumentId } = target
-  if (defaultPaymentInstrumentId != null)
-    await chargeOwing(unit, owing, { id: defaultPaymentInstrumentId, change: 'chosen' }, { changedRows })
+  const { defaultPaymentInstrumentId: id } = target
+  const chosen = id == null ? [] : [{ id, change: 'chosen' as const }]
+  const backups = await readBackups(unit, target, moved)
+  const forTarget = [...(payer === target ? chosen : []), ...backups.moved]
+  const forDuplicate = [...(payer === duplicate ? chosen : []), ...backups.kept]
+  await chargeOwing(unit, owing.target, forTarget, { changedRows })
+  await chargeOwing(unit, owing.duplicate, forDuplicate, { changedRows })
+}
+
+/** Returns the backups of the target: those that the merge moved are new for what it owed, the others for the rest. */
+async function readBackups(
+  { em, organizationId }: UnitOfWork,
+  { id: customerId }: Customer,
+  moved: Moved,
+): Promise<{ readonly moved: readonly ChangedInstrument[]; readonly kept: readonly ChangedInstrument[] }> {
+  const found = await em.find(
+    PaymentInstrument,
+    { organizationId, customerId, useAsBackup: true, status: 'active' },
+    { orderBy: { createdTime: 'asc', id: 'asc' } },
+  )
+  const backups = found.map(({ id }) => ({ id, change: 'backup' as const }))
+  const ids = moved.get('payment_instruments')
+  return {
+    moved: backups.filter(({ id }) => ids?.has(id)),
+    kept: backups.filter(({ id }) => !ids?.has(id)),
+  }
 }
 
 /** The ids of the rows that were moved, by table. */
@@ -145,11 +178,11 @@ async function moveRows(
 async function readMoved(
   { em, organizationId }: UnitOfWork,
   moved: Moved,
-  owing: Owing,
+  owing: readonly Owing[],
   pending: readonly string[],
 ): Promise<Set<object>> {
-  const orderIds = [...owing.orders.map(({ id }) => id), ...pending]
-  const ownIds = owing.ownInvoices.map(({ id }) => id)
+  const orderIds = [...owing.flatMap(({ orders }) => orders.map(({ id }) => id)), ...pending]
+  const ownIds = owing.flatMap(({ ownInvoices }) => ownInvoices.map(({ id }) => id))
   if (orderIds.length + ownIds.length === 0) return new Set()
   const orders = await em.find(Subscription, { organizationId, id: { $in: orderIds } })
   const invoices = await em.find(Invoice, {

@@ -57,7 +57,7 @@ export async function chargeOpenInvoices(
   customerId: string,
   instrument: ChangedInstrument,
 ): Promise<void> {
-  await chargeOwing(unit, await lockFreeOwing(unit, customerId), instrument)
+  await chargeOwing(unit, await lockFreeOwing(unit, customerId), [instrument])
 }
 
 /** What a customer owes, by the ids of its orders and own invoices. */
@@ -76,18 +76,22 @@ export async function lockFreeOwing(unit: UnitOfWork, customerId: string): Promi
   }
 }
 
-/** As `chargeOpenInvoices`, for what was locked before its customer or the customer's default changed. */
+/**
+ * As `chargeOpenInvoices`, for what was locked before its customer or the customer's default changed. Of several
+ * instruments the first that charges an invoice decides how.
+ */
 export async function chargeOwing(
   unit: UnitOfWork,
   owing: Owing,
-  instrument: ChangedInstrument,
+  instruments: readonly ChangedInstrument[],
   loading: Pick<Loading, 'changedRows'> = {},
 ): Promise<void> {
+  if (instruments.length === 0) return
   for (const row of await found(unit, Subscription, owing.orders)) {
     const instant = orderInstant(unit, row)
     const record = await advanceForCommand(unit, row, instant, loading)
-    const charge = chargeBy(instrument, record.charging)
-    if (charge === null) continue
+    const [charge] = instruments.flatMap((one) => chargeBy(one, record.charging) ?? [])
+    if (charge === undefined) continue
     applyTransitions(unit, record, [charge(record.order, instant)])
     scheduleAfter(record, instant)
     wakeOrder(unit, row)
@@ -95,8 +99,8 @@ export async function chargeOwing(
   for (const row of await found(unit, Invoice, owing.ownInvoices)) {
     const instant = unit.now.getTime()
     const record = await loadOwnInvoice(unit, row, instant, loading)
-    const charge = chargeBy(instrument, record.charging)
-    if (charge === null) continue
+    const [charge] = instruments.flatMap((one) => chargeBy(one, record.charging) ?? [])
+    if (charge === undefined) continue
     advanceOwnInvoice(unit, record, instant - 1)
     applyOwnTransitions(unit, record, [charge(record.order, instant)])
     scheduleOwnInvoice(unit, record)

@@ -20,6 +20,7 @@ import {
   startPayments,
 } from '../support/payments.ts'
 import type { TestService } from '../support/service.ts'
+import { makeToken } from '../support/tokens.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -203,6 +204,42 @@ describe('an order is charged', () => {
     await work({ ...moved, customerId: payer.customerId }, MINUTE)
     expect(await charges(moved)).toMatchObject([{ result: 'declined' }, { result: 'approved' }])
     expect((await merchant.api.get(`subscriptions/${placed.id}`)).body.status).toBe('active')
+  })
+
+  test.each([
+    ['the duplicate, for the target', 'target', false],
+    ['the target, for the duplicate', 'duplicate', false],
+    ['the target, for an order of the duplicate with a card of its own', 'duplicate', true],
+  ] as const)('after a merge by a backup of %s', async (_, debtor, isOwn) => {
+    const { api } = merchant
+    const placed = await placeCharged(merchant, TEST_CARDS.stolen)
+    if (isOwn) {
+      const { paymentInstrumentId } = placed
+      const given = await api.put(`subscriptions/${placed.id}`, {
+        ...(await api.get(`subscriptions/${placed.id}`)).body,
+        paymentInstrumentId,
+      })
+      expect(given.status).toBe(200)
+    }
+    await work(placed, 0)
+    // Its default is none of the order's.
+    const id = isOwn ? (await makePayer(api)).customerId : (await create(api, 'customers', {})).id
+    const token = await makeToken(api)
+    const backup = await create(api, 'payment-instruments', { customerId: id, token, useAsBackup: true })
+    const [from, into] = debtor === 'target' ? [id, placed.customerId] : [placed.customerId, id]
+    expect((await api.delete(`customers/${from}?targetCustomerId=${into}`)).status).toBe(204)
+    await work({ ...placed, customerId: String(into) }, MINUTE)
+    const charges = await sql(
+      `select payment_instruction ->> 'paymentInstrumentId' as card, result from transactions
+        where invoice_ids @> jsonb_build_array(?::text) order by created_time`,
+      [placed.invoiceId],
+    )
+    expect(charges).toEqual([
+      { card: placed.paymentInstrumentId, result: 'declined' },
+      { card: backup.id, result: 'approved' },
+    ])
+    const { body: order } = await api.get(`subscriptions/${placed.id}`)
+    expect(order).toMatchObject({ status: 'active', customerId: into })
   })
 
   test('once, by however many workers at the same time', async () => {
