@@ -201,7 +201,7 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
           expYear,
           fingerprint: fingerprint ?? paymentMethod,
         }
-      })
+      }, 'The provider does not store this card.')
     },
 
     async renew(_, reference, { expMonth, expYear }) {
@@ -372,8 +372,11 @@ const BRANDS: Readonly<Record<string, CardBrand>> = {
   visa: 'Visa',
 }
 
-/** A declined card is a refusal. @throws GatewayFailedError if there is no result. */
-async function storing<T>(store: () => Promise<T>): Promise<T | CardRefusal> {
+/**
+ * A declined card is a refusal, and so is a request that Stripe never carries out, if `refusal` says what that means.
+ * @throws GatewayFailedError if there is no result.
+ */
+async function storing<T>(store: () => Promise<T>, refusal: string | null = null): Promise<T | CardRefusal> {
   try {
     return await store()
   } catch (error) {
@@ -383,6 +386,8 @@ async function storing<T>(store: () => Promise<T>): Promise<T | CardRefusal> {
     if (error instanceof StripeInvalidRequestError && error.code === 'resource_missing') {
       return { refusal: 'The payment method does not exist.' }
     }
+    const isInvalid = error instanceof StripeInvalidRequestError && !IN_PROGRESS.includes(error.code ?? '')
+    if (isInvalid && refusal !== null) return { refusal }
     // The library's error may contain what was sent.
     throw new GatewayFailedError('The gateway could not store or change the card. Try again later.')
   }

@@ -256,6 +256,19 @@ describe('the Stripe adapter', () => {
     expect(await gateway.adopt(ORGANIZATION, 'pm_none')).toEqual({ refusal: expect.any(String) })
   })
 
+  test('refuses a payment method that Stripe never stores, and no other', async () => {
+    const adopted = (status: number, error: object) => {
+      provider.fail(/^POST \/v1\/setup_intents$/, { before: { status, error } })
+      return gateway.adopt(ORGANIZATION, provider.addPaymentMethod(TEST_CARDS.approves))
+    }
+    // It was used before without a customer.
+    const invalid = { type: 'invalid_request_error', message: 'It may not be used again.' }
+    expect(await adopted(400, invalid)).toEqual({ refusal: 'The provider does not store this card.' })
+    const underWay = { ...invalid, code: 'idempotency_key_in_use' }
+    await expect(adopted(409, underWay)).rejects.toThrow(GatewayFailedError)
+    await expect(adopted(500, { type: 'api_error' })).rejects.toThrow(GatewayFailedError)
+  })
+
   test('tells wrong credentials by a probe, and no failure contains a secret', async () => {
     await gateway.probe()
     const wrong = gatewayAt(provider.port, { secretKey: 'sk_test_wrong' })

@@ -140,6 +140,14 @@ describe('a gateway account', () => {
     ])('refuses %s: 422', async (_, members, fields) => {
       expect(expectProblem(await adopt(members), 422, 'validation-error')).toEqual(fields)
     })
+
+    test('refuses one that was used before without a customer: 422', async () => {
+      const paymentMethod = provider.addPaymentMethod(TEST_CARDS.approves)
+      const error = { type: 'invalid_request_error', message: 'It may not be used again.' }
+      provider.fail(/^POST \/v1\/setup_intents$/, { before: { status: 400, error } })
+      const refused = await adopt({ referenceData: { paymentMethod } })
+      expect(expectProblem(refused, 422, 'validation-error')).toEqual(['referenceData.paymentMethod'])
+    })
   })
 
   test('whose provider cannot be reached is told as its failure: 502', async () => {
