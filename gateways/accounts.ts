@@ -263,8 +263,9 @@ export function dispatchByAccount(
         adapters.of(account).store(organizationId, card, requestId, options)
       const stored = await firstToKeep(fitting, storeIn)
       if ('refusal' in stored || options.isForPresentCustomer === true) return stored
-      const first = splitReference(stored.reference)?.account
-      const others = fitting.slice(fitting.findIndex(({ id }) => id === first) + 1, MOST_ACCOUNTS)
+      const account = splitReference(stored.reference)?.account
+      const first = fitting.findIndex(({ id }) => id === account)
+      const others = fitting.slice(first + 1, first + MOST_ACCOUNTS)
       const kept = await Promise.all(
         others.map((account) => firstToKeep([account], storeIn).catch(() => null)),
       )

@@ -32,13 +32,13 @@ describe('the gateway of several accounts', () => {
     for (const provider of providers) await provider.close()
   })
   const adapterOf = (id: string): Gateway => {
-    const adapter = adapters[Number(id.slice(1))]
+    const adapter = adapters[Number(id.slice(1)) % adapters.length]
     if (adapter === undefined) throw new Error(`no account ${id}`)
     return adapter
   }
 
   type Account = Partial<GatewayAccountFacts> & { readonly pan?: string }
-  /** Each account is one of a provider of its own, and holds a card of its own. */
+  /** Each account holds a card of its own. The providers have them in turn. */
   const withAccounts = async (...accounts: Account[]) => {
     const references: string[] = []
     for (const [index, { pan = TEST_CARDS.approves }] of accounts.entries()) {
@@ -64,7 +64,10 @@ describe('the gateway of several accounts', () => {
     const own = createGateway('live', '', '')
     const gateway = dispatchByAccount(
       own,
-      { find: async (_, id) => facts(id), active: async () => [] },
+      {
+        find: async (_, id) => facts(id),
+        active: async () => accounts.map((_, index) => facts(`a${index}`)).filter((one) => one.isActive),
+      },
       routesInMemory(references.slice(1)),
       {
         of: ({ id }) => adapterOf(id),
@@ -143,6 +146,21 @@ describe('the gateway of several accounts', () => {
     expect(await outcomeOf(gateway, charge, true, { isStillWanted })).toMatchObject({ result: 'unknown' })
     expect(await outcomeOf(gateway, charge, true, { isWanted: false })).toMatchObject({ result: 'canceled' })
     expect(intentsOf(charge)).toEqual([])
+  })
+
+  test.each([
+    ['all of which can be reached', false, 'a0', ['a1', 'a2']],
+    ['the first of which cannot be reached', true, 'a1', ['a2', 'a3']],
+  ] as const)('stores a card with three accounts of five, %s', async (_, fails, first, others) => {
+    const { gateway } = await withAccounts({}, {}, {}, {}, {})
+    const error = { type: 'api_error' }
+    if (fails) providers[0]?.fail(/^POST \/v1\/payment_methods$/, { before: { status: 500, error } })
+    const card = { pan: TEST_CARDS.approves, cvv: null, expMonth: 12, expYear: 2090 }
+    const held = (id: string) => expect.stringMatching(`^account/${id}/`)
+    expect(await gateway.store(ORGANIZATION, card, ulid())).toMatchObject({
+      reference: held(first),
+      backups: others.map(held),
+    })
   })
 
   test.each([
