@@ -785,7 +785,7 @@ export const ROUTES: readonly Route[] = [
   getOne(apiTracking),
 
   getMany(events),
-  getOne(events),
+  { ...getOne(events), revalidated: false },
 
   getMany(serviceCredentials),
   post(serviceCredentials, serviceCredentialWriter, newCredentialHash),

@@ -39,6 +39,8 @@ export const events: Resource<EventRow> = {
     eventType: { sql: 'row.type', type: 'text', always: true },
     position: { sql: 'row.position', type: 'number', whole: true, always: true },
   }),
+  // Its deliveries go on, and the event stays as it is.
+  isVolatile: () => true,
   present: async (row, context) => (await presentEvents([row], context))[0] ?? {},
   presentPage: presentEvents,
 }

@@ -303,6 +303,24 @@ describe('the log of deliveries', () => {
     ])
   })
 
+  test('an event is read anew after its delivery has gone on, for a reader who has its revision', async () => {
+    receiver.respondWith(500)
+    const attempt = await one(await make('customers', {}))
+    const before = await api.get<{ deliveries: object[] }>(`events/${attempt.eventId}`)
+    expect(before.body.deliveries).not.toMatchObject([{ status: 'delivered' }])
+    receiver.respondWith(200)
+    await resend(attempt)
+    await waitFor('the delivery', async () => {
+      const row = await delivery(attempt.deliveryId)
+      return row?.status === 'delivered' ? row : null
+    })
+    const after = await api.get<{ deliveries: object[] }>(`events/${attempt.eventId}`, {
+      'If-None-Match': String(before.headers.get('etag')),
+    })
+    expect(after.status).toBe(200)
+    expect(after.body.deliveries).toMatchObject([{ id: attempt.deliveryId, status: 'delivered' }])
+  })
+
   test('is kept for 30 days after the end of a delivery, and goes in batches', async () => {
     receiver.respondWith(200)
     const customers = []
