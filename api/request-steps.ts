@@ -42,6 +42,7 @@ import {
   type StoredResponse,
   stillRunning,
   storableRefusal,
+  storeRefusal,
   storeResponse,
 } from './http/idempotency.ts'
 import { entityTag, type Preconditions, readPreconditions } from './http/preconditions.ts'
@@ -384,7 +385,7 @@ async function handleOnce(
     return await route.handler(context)
   } catch (error) {
     const refusal = storableRefusal(problemOf(error))
-    if (refusal !== null) await storeResponse(context.em.fork(), vault, request, refusal)
+    if (refusal !== null) await storeRefusal(context.em.fork(), vault, request, refusal)
     throw error
   }
 }

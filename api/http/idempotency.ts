@@ -90,11 +90,15 @@ export async function claimKey(
   vault: Vault,
   request: IdempotentRequest,
 ): Promise<StoredResponse | null> {
-  const name = `${request.organizationId}\n${request.operation}\n${request.key}`
-  if (!(await tryLockText(unit.em, name))) {
-    throw stillRunning()
-  }
+  await requireLock(unit.em, request)
   return await findStoredResponse(unit.em, vault, request)
+}
+
+async function requireLock(
+  em: EntityManager,
+  { organizationId, operation, key }: IdempotentRequest,
+): Promise<void> {
+  if (!(await tryLockText(em, `${organizationId}\n${operation}\n${key}`))) throw stillRunning()
 }
 
 /**
@@ -137,6 +141,23 @@ export async function storeResponse(
   stored: StoredResponse,
 ): Promise<void> {
   await insertRecord(em, vault, request, stored, 0)
+}
+
+/**
+ * Stores what a request is refused with, in a transaction of its own. Throws `conflict` while another request with the
+ * key is in progress, and `idempotency-key-reused` if another request has the key by now.
+ */
+export async function storeRefusal(
+  em: EntityManager,
+  vault: Vault,
+  request: IdempotentRequest,
+  refusal: StoredResponse,
+): Promise<void> {
+  await em.transactional(async (own) => {
+    await requireLock(own, request)
+    const isStored = await insertRecord(own, vault, request, refusal, 0)
+    if (!isStored) await findStoredResponse(own, vault, request)
+  })
 }
 
 /** Returns false if the key has a record of the last day. `age`: milliseconds of its day that are over. */

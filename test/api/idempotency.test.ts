@@ -135,6 +135,30 @@ describe('an Idempotency-Key', () => {
     expect(disputes).toHaveLength(1)
   })
 
+  test('whose first request still runs is not taken by another with an invalid body', async () => {
+    const blocker = new pg.Client({ connectionString: service.databaseUrl })
+    await blocker.connect()
+    try {
+      await blocker.query('begin')
+      await blocker.query('lock table websites in share mode')
+      const first = post({ name: 'Kept' }, 'kept')
+      await waitFor('the first request to be in the middle of its transaction', async () => {
+        const held = await sql(
+          `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        )
+        return held.length > 0 ? true : null
+      })
+      expectProblem(await post({ name: 7 }, 'kept'), 409, 'conflict')
+      await blocker.query('rollback')
+      const made = await first
+      expect(made.status).toBe(201)
+      expect((await post({ name: 'Kept' }, 'kept')).body).toEqual(made.body)
+      expectProblem(await post({ name: 7 }, 'kept'), 422, 'idempotency-key-reused')
+    } finally {
+      await blocker.end()
+    }
+  })
+
   test('is free again when the process of its first request was killed in the middle, and nothing was made', async () => {
     const port = await freePort()
     const env = {
