@@ -62,8 +62,9 @@ export function listQuery(
     }
   }
   if (parameters.q !== undefined && parameters.q !== '') {
-    const pattern = parameters.q.toLowerCase().replaceAll(/[\\%_]/g, (char) => `\\${char}`)
-    conditions.push({ text: `${search} like ?`, values: [`%${pattern}%`] })
+    const pattern = parameters.q.replaceAll(/[\\%_]/g, (char) => `\\${char}`)
+    // Lowercase is what PostgreSQL says: JavaScript has another one for a final sigma, or İ.
+    conditions.push({ text: `${search} like lower(?)`, values: [`%${pattern}%`] })
   }
   const orders = (parameters.sort ?? '')
     .split(',')

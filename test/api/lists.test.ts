@@ -187,6 +187,12 @@ describe('a list', () => {
     )
   })
 
+  test.each(['ΠΑΠΑΔΟΠΟΥΛΟΣ', 'İstanbul'])('finds %s by itself', async (name) => {
+    const { body } = await merchant.api.post('websites', { name })
+    const found = await merchant.api.get<Shown[]>(`websites?q=${encodeURIComponent(name)}`)
+    expect(found.body.map(({ id }) => id)).toEqual([body.id])
+  })
+
   test('takes every scalar member that a resource shows, to sort and to filter by', async () => {
     const scalars = (body: object, prefix = ''): string[] =>
       Object.entries(body).flatMap(([name, value]) =>
