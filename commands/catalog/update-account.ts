@@ -1,9 +1,9 @@
 import type { Contact } from '../../billing/contacts.ts'
 import type { Customer } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
-import { chargeOpenInvoices } from '../orders/charge-open-invoices.ts'
 import { references } from '../references.ts'
 import { requireOwnInstrument } from './create-customer.ts'
+import { changeMembers } from './update-customer.ts'
 
 export interface Account {
   readonly email: string | null
@@ -18,15 +18,5 @@ export async function updateAccount(unit: UnitOfWork, row: Customer, given: Acco
   const found = references(unit)
   await requireOwnInstrument(found, row.id, given.defaultPaymentInstrumentId)
   found.check()
-  row.email = given.email
-  row.firstName = given.firstName
-  row.lastName = given.lastName
-  row.primaryAddress = given.primaryAddress
-  const { defaultPaymentInstrumentId } = given
-  const isNew = defaultPaymentInstrumentId !== (row.defaultPaymentInstrumentId ?? null)
-  row.defaultPaymentInstrumentId = defaultPaymentInstrumentId
-  if (isNew) row.isDefaultDeactivated = false
-  if (!isNew || defaultPaymentInstrumentId === null) return
-  await unit.em.flush()
-  await chargeOpenInvoices(unit, row.id, { id: defaultPaymentInstrumentId, change: 'chosen' })
+  await changeMembers(unit, row, given)
 }

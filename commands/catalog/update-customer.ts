@@ -7,6 +7,8 @@ import { customerEntry } from '../../events/timeline.ts'
 import { chargeOpenInvoices } from '../orders/charge-open-invoices.ts'
 import { checkedCustomer, type NewCustomer, type TokenPayment } from './create-customer.ts'
 
+type Members = Omit<NewCustomer, 'leadSource'>
+
 /** Members whose change has an entry of its own in the timeline, and what it says. */
 const ENTRIES: readonly (readonly [keyof NewCustomer, string, string])[] = [
   ['primaryAddress', 'primary-address-changed', 'primary address changed'],
@@ -22,11 +24,21 @@ export async function updateCustomer(
   payment: TokenPayment | null,
   instrumentField?: string,
 ): Promise<void> {
+  const { leadSource, ...given } = await checkedCustomer(unit, customer.id, values, payment, instrumentField)
+  await changeMembers(unit, customer, given)
+  setLeadSource(unit, customer, leadSource)
+}
+
+/** Sets checked values of a locked customer, with the entries of its timeline, and charges a new default instrument. */
+export async function changeMembers(
+  unit: UnitOfWork,
+  customer: Customer,
+  given: Partial<Members>,
+): Promise<void> {
   const { id } = customer
-  const { leadSource, ...given } = await checkedCustomer(unit, id, values, payment, instrumentField)
-  const isSame = (member: keyof typeof given) =>
+  const isSame = (member: keyof Members) =>
     canonicalJson(customer[member] ?? null) === canonicalJson(given[member])
-  const changed = (Object.keys(given) as (keyof typeof given)[]).filter((member) => !isSame(member))
+  const changed = (Object.keys(given) as (keyof Members)[]).filter((member) => !isSame(member))
   Object.assign(customer, given)
   await chargeByDefault(unit, customer, changed)
   const add = (type: string, text: string) =>
@@ -36,7 +48,6 @@ export async function updateCustomer(
   }
   const others = changed.filter((member) => !ENTRIES.some(([known]) => known === member))
   if (others.length > 0) add('customer-updated', `changed ${others.join(', ')}`)
-  setLeadSource(unit, customer, leadSource)
 }
 
 /** A new default instrument is charged for what the customer's orders, already locked, owe. */

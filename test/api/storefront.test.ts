@@ -388,6 +388,17 @@ describe('the storefront', () => {
       expect(await eventsOf('customer-updated')).toEqual([
         expect.objectContaining({ entityId: owner.customerId }),
       ])
+      const timeline = await merchant.api.get<{ type: string; message: string }[]>(
+        `customers/${owner.customerId}/timeline?filter=type:primary-address-changed,default-payment-instrument-changed,customer-updated`,
+      )
+      expect(timeline.body.map(({ type }) => type).sort()).toEqual([
+        'customer-updated',
+        'default-payment-instrument-changed',
+        'primary-address-changed',
+      ])
+      expect(timeline.body.find(({ type }) => type === 'customer-updated')?.message).toBe(
+        `Customer ${owner.customerId}: changed email, firstName, lastName.`,
+      )
       const stale = await asEve.put('storefront/account', account, { 'If-Match': '"1"' })
       expectProblem(stale, 412, 'precondition-failed')
     })
