@@ -97,6 +97,7 @@ function failing(errors: readonly ErrorObject[], value: unknown, path: Path): In
     instancePath = '',
     keyword = '',
     params = {},
+    propertyName,
   } = errors.find((error) => error.keyword !== 'if') ?? {}
   const inner = instancePath
     .split('/')
@@ -104,7 +105,7 @@ function failing(errors: readonly ErrorObject[], value: unknown, path: Path): In
     .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))
   if (['required', 'dependentRequired'].includes(keyword)) inner.push(String(params.missingProperty))
   const { code, message } = EXPLANATIONS[keyword]?.(params, value) ?? UNEXPLAINED
-  return fieldAt([...path, ...inner], code, message)
+  return fieldAt([...path, ...inner], code, propertyName === undefined ? message : `each name ${message}`)
 }
 
 type Explanation = (params: ErrorObject['params'], value: unknown) => FieldProblem

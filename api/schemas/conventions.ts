@@ -68,6 +68,15 @@ export const EnumWithReadOnlyValues = <T extends string>(
 export const PartlySupported = <T extends string>(supported: readonly T[], schema: TSchema) =>
   Type.Unsafe<T>({ ...schema, 'x-supported': supported })
 
+/** Names of the caller. `Type.Record` would leave out those with a line break, and forget how long a name may be. */
+export const MapOf = <T extends TSchema>(value: T, options: object = {}) =>
+  Type.Unsafe<Record<string, Static<T>>>({
+    type: 'object',
+    propertyNames: Type.String({ maxLength: 255 }),
+    additionalProperties: value,
+    ...options,
+  })
+
 export const CustomFields = Type.Optional(
   Type.Record(Type.String(), Type.Unknown(), {
     maxProperties: 1000,

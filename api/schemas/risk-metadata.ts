@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import type { RiskInput } from '../../billing/risk.ts'
-import { Nullable, OrNull, ReadOnly, Text } from './conventions.ts'
+import { MapOf, Nullable, OrNull, ReadOnly, Text } from './conventions.ts'
 
 const derived = (schema: TSchema) => ReadOnly(OrNull(schema))
 const yesNo = (description: string) => derived(Type.Boolean({ description }))
@@ -30,7 +30,7 @@ export const RiskMetadata = Type.Object(
     ipAddress: Nullable(Type.String({ format: 'ip', description: 'IPv4 or IPv6 address of the payer.' })),
     fingerprint: Nullable(Text("Fingerprint of the payer's device.")),
     httpHeaders: Type.Optional(
-      Type.Record(Type.String({ maxLength: 255 }), Type.String({ maxLength: 4096 }), {
+      MapOf(Type.String({ maxLength: 4096 }), {
         maxProperties: 100,
         default: {},
         description: "Headers of the payer's request.",
@@ -38,7 +38,7 @@ export const RiskMetadata = Type.Object(
     ),
     browserData: Nullable(BrowserData),
     extraData: Type.Optional(
-      Type.Record(Type.String({ maxLength: 255 }), Text('Identifier.'), {
+      MapOf(Text('Identifier.'), {
         maxProperties: 50,
         default: {},
         description: 'Session ids of third-party fraud tools, by tool.',

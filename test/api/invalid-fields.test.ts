@@ -218,7 +218,7 @@ describe('the schemas of bodies and queries', () => {
     if ([type].flat().includes('array') && rest.maxItems === undefined) unbounded.push(path)
     for (const [name, member] of Object.entries(properties)) visit(member, `${path}.${name}`)
     for (const member of Object.values(patternProperties)) visit(member, `${path}.*`)
-    for (const keyword of ['items', 'if', 'then', 'not', 'additionalProperties']) {
+    for (const keyword of ['items', 'if', 'then', 'not', 'additionalProperties', 'propertyNames']) {
       visit(rest[keyword], `${path}.${keyword}`)
     }
   }
@@ -249,7 +249,8 @@ describe('the schemas of bodies and queries', () => {
         'x-variants',
         'x-withheld',
       ],
-      ...['properties', 'patternProperties', 'additionalProperties', 'items', 'if', 'then', 'else', 'not'],
+      ...['properties', 'patternProperties', 'additionalProperties', 'propertyNames', 'items'],
+      ...['if', 'then', 'else', 'not'],
     ]
     expect(
       [...keywords].filter((keyword) => !(keyword in EXPLANATIONS) && !silent.includes(keyword)),

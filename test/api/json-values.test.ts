@@ -5,6 +5,7 @@ import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import fc from '../support/fast-check.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { tokenBody } from '../support/tokens.ts'
 
 describe('a value of a body', () => {
   let service: TestService
@@ -59,6 +60,39 @@ describe('a value of a body', () => {
     expect(response).toMatchObject({ status: 201 })
     const { body } = await merchant.api.get(`websites/${response.body.id}`)
     expect(body.customFields).toEqual({ a: Number(number) + 0 })
+  })
+
+  test.each([
+    ['with a line break', 'a\nb'],
+    ['with a line separator', 'a\u2028b'],
+    ['without one', 'ab'],
+  ])('is held to its schema under a name %s', async (_, name) => {
+    const riskMetadata = { httpHeaders: { [name]: 7 }, extraData: { [name]: 'x'.repeat(256) } }
+    const response = await post('tokens', JSON.stringify(tokenBody(undefined, { riskMetadata })))
+    expectProblem(response, 422, 'validation-error')
+    expect(fieldsOf(response)).toMatchObject([
+      { field: `riskMetadata.httpHeaders.${name}`, code: 'wrong-type' },
+      { field: `riskMetadata.extraData.${name}`, code: 'too-long' },
+    ])
+  })
+
+  test('has a name of at most 255 characters, where names are of the caller', async () => {
+    const send = (name: string) =>
+      post(
+        'tokens',
+        JSON.stringify(tokenBody(undefined, { riskMetadata: { httpHeaders: { [name]: 'x' } } })),
+      )
+    expect(await send('x'.repeat(255))).toMatchObject({ status: 201 })
+    const response = await send('x'.repeat(256))
+    expectProblem(response, 422, 'validation-error')
+    expect(fieldsOf(response)).toEqual([
+      {
+        field: 'riskMetadata.httpHeaders',
+        pointer: '/riskMetadata/httpHeaders',
+        code: 'too-long',
+        message: 'each name must have at most 255 characters',
+      },
+    ])
   })
 
   test('any number is refused, or comes back as the same', async () => {
