@@ -468,7 +468,10 @@ function respond(
   if (response.location !== undefined) ctx.set('Location', response.location)
   if (response.revision !== undefined) ctx.set('ETag', entityTag(response.revision))
   if (response.page !== undefined) ctx.set(pageHeaders(response.page, `${baseUrl}${ctx.path}${ctx.search}`))
-  if (response.headers !== undefined) ctx.set({ ...response.headers })
+  const { Vary: dimension, ...headers } = response.headers ?? {}
+  ctx.set(headers)
+  // Beside the credential, on which every response depends.
+  if (dimension !== undefined) ctx.vary(dimension)
   if (response.body === undefined) return
   if (response.body instanceof Uint8Array) {
     ctx.body = Buffer.from(response.body)

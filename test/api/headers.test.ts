@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ROUTES } from '../../api/routes.ts'
 import { apiClient } from '../support/api-client.ts'
-import { type Catalogue, catalogue } from '../support/catalogue.ts'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { customerBrowser } from '../support/customer-browser.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -137,6 +138,27 @@ describe('a response of an operation', () => {
       )
     },
   )
+
+  test('with an invoice depends on the credential, and on the form that is asked for', async () => {
+    const { body } = await merchant.api.post('subscriptions', orderBody(merchant))
+    // Customers see issued invoices alone.
+    await service.database.orm.em
+      .fork()
+      .getConnection()
+      .execute("update invoices set status = 'unpaid', issued_time = now() where id = ?", [
+        body.initialInvoiceId,
+      ])
+    for (const [path, api, others] of [
+      [`invoices/${body.initialInvoiceId}`, merchant.api, []],
+      [`storefront/invoices/${body.initialInvoiceId}`, await customerBrowser(service, merchant), ['Origin']],
+    ] as const) {
+      for (const Accept of ['application/json', 'application/pdf']) {
+        const { status, headers } = await api.get(path, { Accept })
+        expect({ path, Accept, status }).toEqual({ path, Accept, status: 200 })
+        expect(headers.get('vary')?.split(', ')).toEqual(['Authorization', 'SVC-APIKEY', ...others, 'Accept'])
+      }
+    }
+  })
 
   test('that is 304 says the same', async () => {
     const path = `websites/${merchant.websiteId}`
