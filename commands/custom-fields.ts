@@ -33,6 +33,14 @@ export async function checkCustomFields(
   return checkedCustomFields(row?.definitions ?? [], given, stored)
 }
 
+/** Of a record whose caller cannot give it any: none is required. */
+export async function defaultCustomFields(
+  unit: Pick<UnitOfWork, 'em' | 'organizationId'>,
+  resource: string,
+): Promise<CustomValues> {
+  return (await checkCustomFields(unit, resource, {}, null)).values
+}
+
 export interface NewCustomField {
   readonly type: CustomFieldType
   readonly description: string | null

@@ -119,7 +119,7 @@ const OWN: Readonly<Record<string, string>> = {
     'The response has the outcome: `approved`, `declined`, or `unknown` while the gateway has not answered. A repetition under an `Idempotency-Key` continues the same transaction and moves no money twice. Use the test cards of the README in the sandbox.',
   PatchTransaction: 'Only `description` and `customFields` can be changed.',
   PostTransactionRefund:
-    'The response is the refund, a transaction of its own. Only an approved sale or capture can be refunded (409), up to its refundable amount (422).',
+    'The response is the refund, a transaction of its own. Only an approved sale or capture can be refunded (409), up to its refundable amount (422). Its custom fields have their defaults.',
   PostTransactionQuery:
     'The outcome is recorded if the transaction waits for it. A request that the gateway never received is `never-sent` once it can no longer be sent. The response is 502 if the gateway does not respond.',
   PostGatewayAccount: 'The provider is asked whether it accepts the credentials (422 if it does not).',

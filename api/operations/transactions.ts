@@ -3,6 +3,7 @@ import { canonicalJson } from '../../billing/canonical-json.ts'
 import { ConflictError } from '../../billing/errors.ts'
 import { amountOf } from '../../billing/money.ts'
 import { takesMoney } from '../../billing/transactions.ts'
+import { defaultCustomFields } from '../../commands/custom-fields.ts'
 import { movementOf, pendingMovement } from '../../commands/payments/pending-movement.ts'
 import { recordFoundResult } from '../../commands/payments/query-transaction.ts'
 import { recordResult } from '../../commands/payments/record-result.ts'
@@ -124,13 +125,14 @@ export const postRefund: OperationHandler = async (context) => {
   if (!takesMoney(sale.type) || sale.result !== 'approved') {
     throw new ConflictError('Only an approved sale or capture can be refunded.')
   }
-  return await pay(context, ['PostTransactionRefund', id], body, (unit, names) =>
+  return await pay(context, ['PostTransactionRefund', id], body, async (unit, names) =>
     startRefund(unit, names, {
       parentTransactionId: id,
       amount: body.amount == null ? null : amountOf(body.amount),
       currency: null,
       customerId: null,
       description: body.description ?? null,
+      customFields: await defaultCustomFields(unit, transactions.path),
       isProcessedOutside: body.isProcessedOutside ?? false,
     }),
   )

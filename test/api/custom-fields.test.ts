@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { ROUTES } from '../../api/routes.ts'
 import type { ApiClient } from '../support/api-client.ts'
 import { type Catalogue, makeCatalogue, orderBody } from '../support/catalogue.ts'
+import { externalSale } from '../support/dispute.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { makeToken } from '../support/tokens.ts'
@@ -227,6 +228,14 @@ describe('custom fields', () => {
 
     await define(path, 'needed', { type: 'boolean', additionalSchema: { required: true } })
     expect(expectProblem(await post(), 422, 'validation-error')).toEqual(['customFields.needed'])
+  })
+
+  test('of a refund of a sale begin with their defaults, and none is required', async () => {
+    const sale = await externalSale(api, merchant.customerId)
+    await define('transactions', 'colour', { type: 'string', additionalSchema: { default: 'red' } })
+    await define('transactions', 'needed', { type: 'boolean', additionalSchema: { required: true } })
+    const refund = await api.post<Body>(`transactions/${sale}/refund`, { amount: 1 })
+    expect(refund).toMatchObject({ status: 201, body: { type: 'refund', customFields: { colour: 'red' } } })
   })
 
   test('are validated by PATCH, which leaves them if it does not name them', async () => {

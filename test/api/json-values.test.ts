@@ -78,10 +78,7 @@ describe('a value of a body', () => {
 
   test('has a name of at most 255 characters, where names are of the caller', async () => {
     const send = (name: string) =>
-      post(
-        'tokens',
-        JSON.stringify(tokenBody(undefined, { riskMetadata: { httpHeaders: { [name]: 'x' } } })),
-      )
+      post('tokens', JSON.stringify(tokenBody(undefined, { riskMetadata: { httpHeaders: { [name]: 'x' } } })))
     expect(await send('x'.repeat(255))).toMatchObject({ status: 201 })
     const response = await send('x'.repeat(256))
     expectProblem(response, 422, 'validation-error')
