@@ -32,8 +32,8 @@ const GatewayAccountDaySchema = defineEntity({
     /** UTC. */
     day: p.date().primary(),
     charges: p.integer(),
-    /** A decimal string. */
-    amount: p.decimal().precision(18).scale(6).$type<string>(),
+    /** A decimal string; the sum of many amounts. */
+    amount: p.decimal().precision(30).scale(6).$type<string>(),
   },
 })
 

@@ -53,6 +53,7 @@ import { Migration20261123161000_declined_amounts } from './Migration20261123161
 import { Migration20261123170000_resends_under_way } from './Migration20261123170000_resends_under_way.ts'
 import { Migration20261123171000_deactivated_defaults } from './Migration20261123171000_deactivated_defaults.ts'
 import { Migration20261123172000_given_trials } from './Migration20261123172000_given_trials.ts'
+import { Migration20261123180000_charged_in_a_day } from './Migration20261123180000_charged_in_a_day.ts'
 
 export const migrations = [
   { name: 'Migration20261122120000_baseline', class: Migration20261122120000_baseline },
@@ -186,4 +187,5 @@ export const migrations = [
     class: Migration20261123171000_deactivated_defaults,
   },
   { name: 'Migration20261123172000_given_trials', class: Migration20261123172000_given_trials },
+  { name: 'Migration20261123180000_charged_in_a_day', class: Migration20261123180000_charged_in_a_day },
 ]

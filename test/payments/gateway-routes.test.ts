@@ -261,6 +261,13 @@ describe('a card that several gateway accounts hold', () => {
     }
   })
 
+  test('is charged however much that comes to in a day, where the limit is of charges', async () => {
+    await patch('first', { acceptedCurrencies: ['VND'], dailyLimits: [{ currency: 'VND', count: 1000 }] })
+    for (let one = 0; one < 2; one += 1) {
+      expect(await charge({ currency: 'VND', amount: 999_999_999_999 })).toMatchObject({ result: 'approved' })
+    }
+  })
+
   test('is declined softly, with the reason, where all accounts have reached their limit', async () => {
     for (const id of ['first', 'second']) await patch(id, { dailyLimits: [{ currency: 'EUR', count: 1 }] })
     const sent = await Promise.all(Array.from({ length: 6 }, () => charge()))
