@@ -54,8 +54,14 @@ export async function loadOrders(
     (periodNumber ?? 0) >= (row.rebillNumber ?? LAST_PERIOD) ||
     changesOf(row).includes(sequence) ||
     invoiceIds.includes(id)
-  const leastPeriod = Math.min(...rows.map(({ rebillNumber }) => rebillNumber ?? LAST_PERIOD))
-  const changes = rows.flatMap(changesOf)
+  // Of each order by itself: one in its first period would need every invoice of the others.
+  const ofPeriods = rows.flatMap(({ id: subscriptionId, rebillNumber: number }) =>
+    number == null ? [] : [{ subscriptionId, periodNumber: { $gte: number } }],
+  )
+  const ofChanges = rows.flatMap((row) => {
+    const changes = changesOf(row)
+    return changes.length === 0 ? [] : [{ subscriptionId: row.id, sequence: { $in: changes } }]
+  })
   const invoices = await em.find(
     Invoice,
     {
@@ -64,9 +70,9 @@ export async function loadOrders(
         { status: { $in: [...OPEN] } },
         { type: 'initial' },
         { charge: { $ne: null } },
-        { periodNumber: { $gte: leastPeriod } },
-        ...(changes.length === 0 ? [] : [{ type: 'interim' as const, sequence: { $in: changes } }]),
         { id: { $in: [...invoiceIds] } },
+        ...ofPeriods,
+        ...ofChanges,
       ],
     },
     { orderBy: { sequence: 'asc' }, refresh: true },

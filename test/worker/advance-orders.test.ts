@@ -4,8 +4,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createOrderAdvancer, type OrderAdvancer } from '../../activities/advance-order.ts'
 import { createQuarantine } from '../../activities/quarantine.ts'
 import { advanceOrder, lockSubscription } from '../../commands/orders/advance-order.ts'
+import { loadOrders } from '../../commands/orders/load-order.ts'
 import { createLog } from '../../config/log.ts'
 import { ClockSkewError } from '../../db/clock-agreement.ts'
+import { Invoice, Subscription } from '../../db/entities/index.ts'
 import { quarantinedRecords, releaseRecord } from '../../db/quarantine.ts'
 import { composedStatement } from '../../db/statement.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'
@@ -224,6 +226,27 @@ describe('orders that are due', () => {
     const charged = together.at(-1) ?? ''
     expect((await order(charged)).status).toBe('pending')
     expect((await orders.advance(input(charged))).gatewayCallDue).toBe(true)
+  })
+
+  test('are read with the invoices of their own current period, whatever period the others of the batch are in', async () => {
+    const [old, young] = [await place(), await place()]
+    await orders.advanceDue(merchant.organizationId)
+    await sql(
+      `insert into invoices select (jsonb_populate_record(invoice, jsonb_build_object(
+           'id', 'in_earlier_' || period, 'sequence', period, 'invoice_number', null,
+           'type', 'renewal', 'status', 'paid', 'period_number', period))).*
+         from invoices invoice, generate_series(2, 51) period where subscription_id = ? and sequence = 1`,
+      [old],
+    )
+    await sql('update subscriptions set rebill_number = 51 where id = ?', [old])
+    const tenant = { organizationId: merchant.organizationId, baseUrl: service.baseUrl, now: new Date() }
+    const read = await inUnitOfWork(em(), tenant, async (unit) => {
+      const rows = await unit.em.find(Subscription, { id: { $in: [old, young] } })
+      await loadOrders(unit, rows, unit.now.getTime())
+      return unit.em.getUnitOfWork().getIdentityMap().getStore(unit.em.getMetadata(Invoice)).size
+    })
+    // Of each order the initial one, and that of the current period.
+    expect(read).toBe(3)
   })
 
   test('one that somebody holds is waited for by its own workflow only', async () => {
