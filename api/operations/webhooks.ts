@@ -8,6 +8,7 @@ import {
 } from '../../commands/webhooks/save-webhook.ts'
 import { Webhook as WebhookRow } from '../../db/entities/index.ts'
 import { webhookSearch } from '../../db/entities/webhook.ts'
+import { inUnitOfWork } from '../../db/unit-of-work.ts'
 import { sampleEvent } from '../../delivery/sample-event.ts'
 import { openHeaders, webhookHeaderProblems } from '../../delivery/webhook-headers.ts'
 import { webhookUrlProblem } from '../../delivery/webhook-url.ts'
@@ -77,7 +78,7 @@ function valuesOf(body: Webhook): WebhookValues {
 
 /** Resends what failed since an instant, for a receiver that was away. */
 export async function postRecovery(context: OperationContext): Promise<OperationResponse> {
-  const { em, organizationId } = context
+  const { em, organizationId, baseUrl } = context
   const id = context.params.id ?? ''
   if ((await em.count(WebhookRow, { organizationId, id })) === 0) throw notFound(webhooks, id)
   const { since } = context.body<WebhookRecovery>()
@@ -87,11 +88,13 @@ export async function postRecovery(context: OperationContext): Promise<Operation
       { field: 'since', code: 'out-of-range', message: 'must not be in the future' },
     ])
   }
-  return await context.commit(async (unit) => {
-    const deliveries = await recoverWebhook(unit, id, instant)
-    if (deliveries === null) throw notFound(webhooks, id)
-    return { body: { since: instant.toISOString(), deliveries } }
-  })
+  const deliveries = await recoverWebhook(
+    (work) => inUnitOfWork(em.fork(), { organizationId, baseUrl, now: context.now() }, work),
+    id,
+    instant,
+  )
+  if (deliveries === null) throw notFound(webhooks, id)
+  return await context.commit(async () => ({ body: { since: instant.toISOString(), deliveries } }))
 }
 
 /** Sends one signed sample to the receiver of a webhook that need not exist. */

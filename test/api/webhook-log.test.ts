@@ -199,6 +199,57 @@ describe('the log of deliveries', () => {
     expect(await one(customerId, 3)).toMatchObject({ attempt: 3, failure: null })
   })
 
+  test('recover resends however many failed, each once, and locks few of them at a time', async () => {
+    const { api: own, organizationId } = await service.organization()
+    const { id: webhook } = await create(own, 'webhooks', { url: receiver.url })
+    const since = new Date(Date.now() - 3_600_000).toISOString()
+    // Another process has a lease of them, so that none is attempted here.
+    const columns = `organization_id, id, event_id, webhook_id, status, attempts, ended_time, created_time, lease_owner, lease_until`
+    const failed = (id: string, count: number, madeTime: string) =>
+      sql(
+        `insert into deliveries (${columns})
+         select ?, '${id}' || lpad(n::text, 25, '0'), 'evt_1', ?, 'exhausted', 2, now(), ${madeTime}, 'other', now() + interval '1 day'
+           from generate_series(1, ${count}) n`,
+        [organizationId, webhook],
+      )
+    await failed('dlv_7', 5_500, `now()`)
+    await failed('dlv_0', 3_000, `now() - interval '1 day'`)
+    await sql(
+      `insert into delivery_attempts (organization_id, id, delivery_id, webhook_id, attempt, initiated_time, created_time, duration,
+           url, method, request_headers, failure)
+       select organization_id, 'att_' || attempt || substr(id, 6), id, webhook_id, attempt, made, made, 1, 'https://a.example', 'POST', '{}', 'status'
+         from deliveries, generate_series(1, 2) attempt, lateral (select now() - (30 - attempt) * interval '1 minute' as made) at
+        where webhook_id = ? and id like 'dlv_0%'`,
+      [webhook],
+    )
+    await sql(`create function refuse_many() returns trigger language plpgsql as $$
+      begin
+        if (select count(*) from changed) > 5000 then raise exception 'too many at once'; end if;
+        return null;
+      end $$`)
+    await sql(
+      `create trigger refuse_many after update on deliveries referencing new table as changed
+         for each statement execute function refuse_many()`,
+    )
+    const recover = () =>
+      own.send('POST', `webhooks/${webhook}/recover`, {
+        body: JSON.stringify({ since }),
+        headers: { 'Content-Type': 'application/json', 'Idempotency-Key': 'recovery' },
+      })
+    for (let repetition = 0; repetition < 2; repetition += 1) {
+      const recovery = await recover()
+      expect([recovery.status, recovery.body]).toEqual([200, { since, deliveries: 8_500 }])
+    }
+    const marked = await sql(
+      `select resend_due, resend_again, count(*)::int as count from deliveries where webhook_id = ? group by 1, 2`,
+      [webhook],
+    )
+    expect(marked).toEqual([{ resend_due: true, resend_again: false, count: 8_500 }])
+    await sql('drop function refuse_many cascade')
+    await sql('delete from deliveries where webhook_id = ?', [webhook])
+    await sql('delete from delivery_attempts where webhook_id = ?', [webhook])
+  })
+
   test('recover refuses an instant to come, and a webhook that is inactive, unknown or of another organization', async () => {
     const idle = await make('webhooks', { url: receiver.url, status: 'inactive' })
     const since = new Date().toISOString()
