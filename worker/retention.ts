@@ -35,7 +35,7 @@ const EXPIRED: readonly (readonly [table: string, condition: string])[] = [
          and transactions.request_id = gateway_routes.request_id and transactions.status = 'pending')`,
   ],
   ['gateway_account_days', 'day < current_date - 60'],
-  ['gateway_notifications', "received_time < now() - interval '30 days'"],
+  ['gateway_notifications', "status <> 'received' and received_time < now() - interval '30 days'"],
   ['api_requests', "created_time < now() - interval '30 days'"],
   ['rate_limits', 'expire < extract(epoch from now()) * 1000'],
   [

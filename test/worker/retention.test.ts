@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import pino from 'pino'
-import { startRetention } from '../../worker/retention.ts'
+import { removeExpired, startRetention } from '../../worker/retention.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -45,4 +45,17 @@ test('a daily removal of expired rows that failed is repeated soon, later each t
   } finally {
     await retention.stop()
   }
+})
+
+test('what a provider told is removed after 30 days, unless it is still to be processed', async () => {
+  await sql(
+    `insert into gateway_notifications (organization_id, gateway_account_id, id, type, record, object, occurred_time, rank,
+                                        content, status, due_time, received_time)
+     select 'org_1', 'main', status || days, 'other', 'ch_1', 'ch_1', now(), 0, '{"kind":"other","reason":"type"}', status,
+            now() + interval '1 hour', now() - make_interval(days => days)
+       from unnest(array['received', 'applied']) status, unnest(array[29, 31]) days`,
+  )
+  await removeExpired(service.database.orm.em.fork())
+  const kept = await sql<{ id: string }>('select id from gateway_notifications order by id')
+  expect(kept.map(({ id }) => id)).toEqual(['applied29', 'received29', 'received31'])
 })
