@@ -87,6 +87,8 @@ export async function chargeOwing(
   loading: Pick<Loading, 'changedRows'> = {},
 ): Promise<void> {
   if (instruments.length === 0) return
+  // The orders are read again: what the command has changed of them would be read back without it.
+  await unit.em.flush()
   for (const row of await found(unit, Subscription, owing.orders)) {
     const instant = orderInstant(unit, row)
     const record = await advanceForCommand(unit, row, instant, loading)

@@ -214,6 +214,24 @@ describe('while a customer is merged', () => {
     }
   })
 
+  test('an invoice that is past due, and is charged to the instrument of the target, is reported once', async () => {
+    const [{ customerId }, target] = [await makePayer(api), await makePayer(api)]
+    const order = await create(api, 'subscriptions', orderBody(merchant, { customerId }))
+    await api.put(`subscriptions/${order.id}`, { ...order, notes: 'Begun.' })
+    const sql = (text: string) =>
+      service.database.orm.em.fork().getConnection().execute<Body[]>(text, [order.initialInvoiceId])
+    await sql(`update invoices set charge_time = null, declined_time = created_time,
+                      due_time = created_time - interval '30 days' where id = ?`)
+    await create(api, 'coupons-redemptions', await redeemed(target.customerId))
+    expect((await merge(customerId, target.customerId)).status).toBe(204)
+    const events = await sql('select type from events where entity_id = ? order by position')
+    expect(events.filter(({ type }) => type === 'invoice-past-due')).toHaveLength(1)
+    expect(await read(`invoices/${order.initialInvoiceId}`)).toMatchObject({
+      status: 'past-due',
+      autopayScheduledTime: expect.any(String),
+    })
+  })
+
   describe('the drafts of its orders', () => {
     const discountsOf = async ({ initialInvoiceId }: Body) =>
       (await read(`invoices/${initialInvoiceId}`)).discounts
