@@ -60,10 +60,9 @@ export async function lockCredit(
 /** Locks what `lockCredit` would for each of several locked orders and own invoices, in one order of ids for all of them. */
 export async function lockCreditOfAll(
   unit: UnitOfWork,
-  orders: readonly Subscription[],
+  orders: readonly Pick<Subscription, 'id' | 'customerId'>[],
   own: readonly Invoice[],
 ): Promise<void> {
-  if (orders.length + own.length < 2) return
   const invoices = await statement<Pick<Invoice, 'credits'>>(
     unit.em,
     'read-credits-of-owners',

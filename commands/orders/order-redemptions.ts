@@ -14,6 +14,7 @@ import { cancelRedemptions, lockCoupons, redeem } from '../coupons/redeem-coupon
 import { references } from '../references.ts'
 import { advanceForCommand, lockSubscription, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
+import { lockCreditOfAll } from './credit.ts'
 import { eventTime } from './event-time.ts'
 import type { Loading } from './load-order.ts'
 import { orderInstant } from './order-instant.ts'
@@ -114,7 +115,8 @@ async function redeemForCustomer(
   named: readonly NamedOrder[],
 ): Promise<CouponRedemption> {
   const found = references(unit)
-  const { customer, pending } = await holdWithPendingOrders(unit, customerId)
+  const orderIds = named.map(({ orderId }) => orderId)
+  const { customer, pending } = await holdWithPendingOrders(unit, customerId, orderIds)
   if (customer === null) found.missing(Customer, 'customerId')
   for (const { orderId, field } of named) {
     const order = await found.required(Subscription, field, orderId)
@@ -228,16 +230,45 @@ async function lockPendingOrdersOf(unit: UnitOfWork, known: CouponRedemption): P
 }
 
 /**
- * Locks a customer's pending orders, as orders come before their customer, and holds the customer: from then on no merge brings or
- * takes any. Those that one brought meanwhile are locked last.
+ * Locks a customer's pending orders and the named ones, as orders come before their customer, and holds the customer: from then on
+ * no merge brings or takes any. Those that one brought meanwhile are locked last. Then come the credit memos that the pending ones
+ * may use, as memos come before coupons.
  */
 async function holdWithPendingOrders(
   unit: UnitOfWork,
   customerId: string,
+  named: readonly string[] = [],
 ): Promise<{ readonly customer: Customer | null; readonly pending: readonly string[] }> {
-  await lockPendingOrders(unit, customerId)
+  if (named.length > 0) await lockNamedAndPendingOrders(unit, customerId, named)
+  else await lockPendingOrders(unit, customerId)
   const customer = await references(unit).optional(Customer, 'customerId', customerId)
-  return { customer, pending: await lockPendingOrders(unit, customerId) }
+  const pending = await lockPendingOrders(unit, customerId)
+  if (pending.length > 0)
+    await lockCreditOfAll(
+      unit,
+      pending.map((id) => ({ id, customerId })),
+      [],
+    )
+  return { customer, pending }
+}
+
+/** In one order of ids. */
+async function lockNamedAndPendingOrders(
+  { em, organizationId }: UnitOfWork,
+  customerId: string,
+  named: readonly string[],
+): Promise<void> {
+  await statement(
+    em,
+    'lock-named-and-pending-orders',
+    `select id from subscriptions
+      where organization_id = ?
+        and id in (select jsonb_array_elements_text(?::jsonb)
+                   union all
+                   select id from subscriptions where organization_id = ? and customer_id = ? and status = 'pending')
+      order by id for update`,
+    [organizationId, JSON.stringify(named), organizationId, customerId],
+  )
 }
 
 /** Locks the pending orders of a held customer, if redemptions for all of its orders discount them. */

@@ -87,7 +87,7 @@ export async function advanceLocked(
 ): Promise<LockedInvoice[]> {
   const invoices = new Map<string, LockedInvoice>()
   const records: LockedInvoice['record'][] = []
-  await lockCreditOfAll(unit, orders, own)
+  if (orders.length + own.length > 1) await lockCreditOfAll(unit, orders, own)
   for (const order of orders) {
     const instant = instantOf(order)
     const record = await advanceBeforeRefunds(unit, order, instant, { ...loading, invoiceIds })

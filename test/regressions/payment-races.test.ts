@@ -241,6 +241,54 @@ describe('at the same time', () => {
     })
   })
 
+  const coupon = async () =>
+    String((await create(merchant.api, 'coupons', { discount: { type: 'percent', value: 50 } })).id)
+
+  test('a redemption waits for the orders that it names without holding their customer', async () => {
+    const { customer, order } = await owing()
+    const members = { customerId: customer.id, autopay: false }
+    const other = await create(merchant.api, 'subscriptions', orderBody(merchant, members))
+    for (const one of [order, other]) {
+      await merchant.api.put(`subscriptions/${one.id}`, { ...one, notes: 'Begun.' })
+    }
+    const given = { couponId: await coupon(), customerId: customer.id }
+    const restriction = { type: 'restrict-to-subscriptions', subscriptionIds: [order.id, other.id] }
+    const redeem = () =>
+      merchant.api.post('coupons-redemptions', { ...given, additionalRestrictions: [restriction] })
+    for (const { id } of [order, other]) {
+      expect(await heldMeanwhile(['subscriptions', id], redeem, [['customers', customer.id]])).toEqual({
+        held: [],
+        status: 201,
+      })
+    }
+  })
+
+  test('a redemption and its end wait for credit memos without holding the coupon', async () => {
+    const customer = await create(merchant.api, 'customers', {})
+    const startTime = new Date(Date.now() + 86_400_000).toISOString()
+    const members = { customerId: customer.id, startTime }
+    await create(merchant.api, 'subscriptions', orderBody(merchant, members))
+    const memo = await create(merchant.api, 'credit-memos', {
+      customerId: customer.id,
+      currency: 'EUR',
+      items: [{ description: 'Goodwill', unitPrice: 1, quantity: 1 }],
+    })
+    const couponId = await coupon()
+    const redemptions = () =>
+      merchant.api.get<{ id: string }[]>(`coupons-redemptions?filter=couponId:${couponId}`)
+    const redeem = () => merchant.api.post('coupons-redemptions', { couponId, customerId: customer.id })
+    const end = async () => {
+      const [redemption] = (await redemptions()).body
+      return await merchant.api.post(`coupons-redemptions/${redemption?.id}/cancel`, undefined)
+    }
+    for (const request of [redeem, end]) {
+      expect(await heldMeanwhile(['credit_memos', memo.id], request, [['coupons', couponId]])).toEqual({
+        held: [],
+        status: 201,
+      })
+    }
+  })
+
   test('sales, changes of the order and changes of its customer are all answered', async () => {
     const { customer, order, invoiceId } = await owing()
     const instruction = customer.defaultPaymentInstrument as { paymentInstrumentId: string }
