@@ -4,15 +4,18 @@ import { changeAutopay, chargeOpen, withoutDeclinesOf } from '../../billing/orde
 import { Invoice, Subscription } from '../../db/entities/index.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import type { InvoicesRecord } from '../invoices/invoices-record.ts'
 import {
   advanceOwnInvoice,
   applyOwnTransitions,
   loadOwnInvoice,
   scheduleOwnInvoice,
 } from '../invoices/own-invoice-record.ts'
-import { advanceForCommand, scheduleAfter, wakeOrder } from './advance-order.ts'
+import { refundUndelivered } from '../payments/refund-sales.ts'
+import { advanceBeforeRefunds, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
 import type { ChargeTerms } from './choose-instrument.ts'
+import { lockCreditOfAll } from './credit.ts'
 import type { Loading } from './load-order.ts'
 import { orderInstant } from './order-instant.ts'
 
@@ -89,24 +92,31 @@ export async function chargeOwing(
   if (instruments.length === 0) return
   // The orders are read again: what the command has changed of them would be read back without it.
   await unit.em.flush()
-  for (const row of await found(unit, Subscription, owing.orders)) {
+  const orders = await found(unit, Subscription, owing.orders)
+  const own = await found(unit, Invoice, owing.ownInvoices)
+  if (orders.length + own.length > 1) await lockCreditOfAll(unit, orders, own)
+  const records: InvoicesRecord[] = []
+  for (const row of orders) {
     const instant = orderInstant(unit, row)
-    const record = await advanceForCommand(unit, row, instant, loading)
+    const record = await advanceBeforeRefunds(unit, row, instant, loading)
+    records.push(record)
     const [charge] = instruments.flatMap((one) => chargeBy(one, record.charging) ?? [])
     if (charge === undefined) continue
     applyTransitions(unit, record, [charge(record.order, instant)])
     scheduleAfter(record, instant)
     wakeOrder(unit, row)
   }
-  for (const row of await found(unit, Invoice, owing.ownInvoices)) {
+  for (const row of own) {
     const instant = unit.now.getTime()
     const record = await loadOwnInvoice(unit, row, instant, loading)
+    records.push(record)
     const [charge] = instruments.flatMap((one) => chargeBy(one, record.charging) ?? [])
     if (charge === undefined) continue
     advanceOwnInvoice(unit, record, instant - 1)
     applyOwnTransitions(unit, record, [charge(record.order, instant)])
     scheduleOwnInvoice(unit, record)
   }
+  await refundUndelivered(unit, records)
 }
 
 type Charge = (order: Order, at: number) => Transition

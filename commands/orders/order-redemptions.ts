@@ -11,14 +11,21 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { subscriptionEvent } from '../../events/order-events.ts'
 import { type CheckOptions, checkCoupons, readRedeemer, rulesOf } from '../coupons/order-coupons.ts'
 import { cancelRedemptions, lockCoupons, redeem } from '../coupons/redeem-coupon.ts'
+import { refundUndelivered } from '../payments/refund-sales.ts'
 import { references } from '../references.ts'
-import { advanceForCommand, lockSubscription, scheduleAfter, wakeOrder } from './advance-order.ts'
+import {
+  advanceBeforeRefunds,
+  advanceForCommand,
+  lockSubscription,
+  scheduleAfter,
+  wakeOrder,
+} from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
 import { lockCreditOfAll } from './credit.ts'
 import { eventTime } from './event-time.ts'
 import type { Loading } from './load-order.ts'
 import { orderInstant } from './order-instant.ts'
-import { draftIds } from './order-record.ts'
+import { draftIds, type OrderRecord } from './order-record.ts'
 import { orderTerms } from './rows-to-order.ts'
 import { applyTerms, redeemCoupons } from './update-order.ts'
 
@@ -300,11 +307,13 @@ export async function repriceDrafts(
   loading: Pick<Loading, 'changedRows'> = {},
 ): Promise<void> {
   await unit.em.flush()
+  const records: OrderRecord[] = []
   for (const orderId of orderIds) {
     const row = await lockSubscription(unit, orderId)
     if (row === null) continue
     const instant = orderInstant(unit, row)
-    const record = await advanceForCommand(unit, row, instant, loading)
+    const record = await advanceBeforeRefunds(unit, row, instant, loading)
+    records.push(record)
     const { order } = record
     if (!order.invoices.some(({ type, status }) => type === 'initial' && status === 'draft')) continue
     const terms = orderTerms(row, record.charging, record.redeemed)
@@ -314,4 +323,5 @@ export async function repriceDrafts(
     scheduleAfter(record, instant)
     wakeOrder(unit, row)
   }
+  await refundUndelivered(unit, records)
 }

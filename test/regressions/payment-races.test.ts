@@ -389,6 +389,48 @@ describe('at the same time', () => {
     expect(back.body).toMatchObject([{ type: 'refund', amount: 2.1 }])
   })
 
+  test('what is charged to a new default is advanced before any sale is locked: a sale that is refunded waits for no credit memo', async () => {
+    const { body: customer } = await merchant.api.post('customers', {
+      paymentToken: await makeToken(merchant.api),
+    })
+    const customerId = customer.id
+    const place = () => create(merchant.api, 'subscriptions', orderBody(merchant, { customerId }))
+    const [first, second] = [await place(), await place()]
+    const call = await inUnit((unit) => startOrderCall(unit, String(first.id), Date.now()))
+    const declined = { result: 'declined', raw: '{}' } as const
+    await inUnit((unit) => recordResult(unit, String(call?.transactionId), declined, Date.now()))
+    const { paymentInstrumentId } = customer.defaultPaymentInstrument as { paymentInstrumentId: string }
+    const { body: paid } = await sale(
+      customerId,
+      String(first.initialInvoiceId),
+      { paymentInstrumentId },
+      2.1,
+    )
+    expect(paid.result).toBe('approved')
+    const memo = await create(merchant.api, 'credit-memos', {
+      customerId,
+      currency: 'EUR',
+      items: [{ description: 'Goodwill', unitPrice: 2, quantity: 1 }],
+      invoiceId: second.initialInvoiceId,
+    })
+    const path = `subscriptions/${second.id}`
+    await merchant.api.put(path, { ...(await merchant.api.get(path)).body, notes: 'Begun.' })
+    const { id: other } = await create(merchant.api, 'payment-instruments', {
+      customerId,
+      token: await makeToken(merchant.api),
+    })
+    const sql = (text: string) => service.database.orm.em.fork().getConnection().execute(text, [first.id])
+    await sql("update subscriptions set abandon_time = now() - interval '1 second' where id = ?")
+    const request = () => merchant.api.put(`customers/${customerId}`, { defaultPaymentInstrumentId: other })
+    expect(await heldMeanwhile(['credit_memos', memo.id], request, [['transactions', paid.id]])).toEqual({
+      held: [],
+      status: 200,
+    })
+    expect((await merchant.api.get(`subscriptions/${first.id}`)).body.status).toBe('abandoned')
+    const back = await merchant.api.get(`transactions?filter=parentTransactionId:${paid.id}`)
+    expect(back.body).toMatchObject([{ type: 'refund', amount: 2.1 }])
+  })
+
   describe('a renewal invoice that is issued while its customer', () => {
     const nobody = async () => String((await create(merchant.api, 'customers', {})).id)
     const renewing = async (customerId: string, members: object = {}) => {
