@@ -11,6 +11,7 @@ import { MONEY_TAKEN } from '../../db/entities/transaction.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { subscriptionEvent } from '../../events/order-events.ts'
+import { checkCoupons } from '../coupons/order-coupons.ts'
 import { refundUndelivered } from '../payments/refund-sales.ts'
 import { references } from '../references.ts'
 import { advanceForCommand, scheduleAfter, wakeOrder } from './advance-order.ts'
@@ -57,6 +58,19 @@ export async function changeSubscriptionItems(
   const start = new Date(Math.max(startTime.getTime(), instant))
   recordOrderProblems(found, items, terms, { start, trialAfter: startTime, now: instant })
   checkKept(found, record, items, renewalPolicy)
+  const currency = items[0]?.priced.currency ?? row.currency
+  if (currency !== row.currency) {
+    const { billingAddress = null, couponIds } = row
+    const known = { couponIds, coupons: [...record.coupons.values()] }
+    await checkCoupons(
+      unit,
+      found,
+      { customerId, billingAddress, currency, order: null },
+      couponIds,
+      known,
+      instant,
+    )
+  }
   found.check()
   if (!CHANGEABLE.has(row.status)) {
     throw new ConflictError(`The items of an order that is ${row.status} cannot be changed.`)
@@ -64,7 +78,7 @@ export async function changeSubscriptionItems(
   const areSame = canonicalJson(items) === canonicalJson(row.items)
   if (areSame && renewalPolicy === 'retain') return []
   row.items = items
-  row.currency = items[0]?.priced.currency ?? row.currency
+  row.currency = currency
   await taxAnew(unit, record)
   const before = record.order
   const changed = { terms: orderTerms(row, record.charging, record.redeemed), prorated, renewalPolicy }

@@ -360,6 +360,24 @@ describe('a change of items', () => {
     expect(await read(`invoices/${body.initialInvoiceId}`)).toMatchObject({ status: 'draft', amount: 20 })
   })
 
+  test('of a pending order to another currency is refused while it has a coupon of a fixed amount', async () => {
+    const discount = { type: 'fixed', amount: 5, currency: 'EUR' }
+    const { id: couponId } = await create(merchant.api, 'coupons', { discount })
+    const startTime = new Date(Date.now() + DAY).toISOString()
+    const members = { items: [{ plan: plan(20) }], startTime, couponIds: [couponId] }
+    const order = await create(merchant.api, 'subscriptions', orderBody(merchant, members))
+    const dollars = [{ plan: plan(30, { currency: 'USD' }) }]
+    const refused = await change(order, dollars)
+    expect(expectProblem(refused, 422, 'validation-error')).toEqual(['couponIds.0'])
+    expect(await read(`subscriptions/${order.id}`)).toEqual(order)
+    expect((await change(order, [{ plan: plan(30) }])).status).toBe(201)
+    const percent = await create(merchant.api, 'coupons', { discount: { type: 'percent', value: 50 } })
+    const now = await read(`subscriptions/${order.id}`)
+    await merchant.api.put(`subscriptions/${order.id}`, { ...now, couponIds: [percent.id] })
+    const { body } = await change(order, dollars)
+    expect(await read(`invoices/${body.initialInvoiceId}`)).toMatchObject({ currency: 'USD', amount: 15 })
+  })
+
   test('of a canceled order: 409, and nothing is written', async () => {
     const order = await begun(10)
     await create(merchant.api, 'subscription-cancellations', { subscriptionId: order.id })
