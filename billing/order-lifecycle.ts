@@ -442,7 +442,9 @@ export function upcomingInvoice(order: Order): Invoice | null {
   const boundary = number === rebillNumber + 1 ? periodEnd : endOfPeriod(order, number - 1)
   if (boundary === null || (limit !== null && number > limit)) return null
   if (order.churnTime !== null && boundary >= order.churnTime) return null
-  const at = Math.max(earlyIssue(terms, boundary) ?? boundary, order.periodStart ?? boundary, order.notBefore)
+  // An invoice is issued once the period before its own has begun.
+  const soonest = number === rebillNumber + 1 ? order.periodStart : periodEnd
+  const at = Math.max(earlyIssue(terms, boundary) ?? boundary, soonest ?? boundary, order.notBefore)
   const price = pricedAt(order, withQueue(order, renewalLines(terms), at).lines, at, nextInvoice)
   const draft = draftInvoice(nextInvoice, 'renewal', price, {
     periodNumber: number,
@@ -453,20 +455,29 @@ export function upcomingInvoice(order: Order): Invoice | null {
 }
 
 function upcomingEnding(order: Order): Invoice | null {
-  const { terms, rebillNumber, periodStart, periodEnd, churnTime, inTrial } = order
-  if (inTrial && !hasNextPeriod(order)) return null
-  const number = inTrial ? 1 : (rebillNumber ?? 0)
-  const [start, end] = inTrial ? [periodEnd, endOfPeriod(order, 1)] : [periodStart, periodEnd]
-  if (start === null || end === null) return null
-  const at = Math.max(Math.min(end, churnTime ?? end), order.notBefore)
-  const isCut = order.proratesChurn && churnTime !== null && churnTime < end
-  const own = inTrial ? renewalLines(terms) : endingLines(order, isCut ? churnTime : null)
+  const { terms, rebillNumber, invoicedThrough, periodStart, periodEnd, churnTime } = order
+  if (order.inTrial) {
+    if (!hasNextPeriod(order)) return null
+    const end = endOfPeriod(order, 1)
+    return upcomingEnding({
+      ...order,
+      inTrial: false,
+      rebillNumber: 1,
+      periodStart: periodEnd,
+      periodEnd: end,
+    })
+  }
+  const number = rebillNumber ?? 0
+  if (periodStart === null || periodEnd === null || invoicedThrough >= number) return null
+  const at = Math.max(Math.min(periodEnd, churnTime ?? periodEnd), order.notBefore)
+  const isCut = order.proratesChurn && churnTime !== null && churnTime < periodEnd
+  const own = endingLines(order, isCut ? churnTime : null)
   const { lines } = withQueue(order, own, at)
   const price = pricedAt(order, lines, at, order.nextInvoice)
   const draft = draftInvoice(order.nextInvoice, 'renewal', price, {
     periodNumber: number,
-    periodStart: start,
-    periodEnd: end,
+    periodStart,
+    periodEnd,
   })
   return { ...issued(draft, terms, at, at), status: 'draft', paidTime: null }
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { parseDuration } from '../../billing/durations.ts'
 import { ConflictError } from '../../billing/errors.ts'
 import { LATEST_INSTANT } from '../../billing/instants.ts'
+import type { Invoice } from '../../billing/invoices.ts'
 import { changeItems } from '../../billing/item-changes.ts'
 import { type Order, placeOrder, renewalTime, type Transition } from '../../billing/order.ts'
 import { cancelOrder, moveRenewal, reactivateOrder, voidInvoice } from '../../billing/order-commands.ts'
@@ -390,6 +391,62 @@ describe('the life of an order', () => {
       expect(billed(order).slice(1)).toEqual([['9.9', 1, '2027-02-10', '2027-03-10', '2027-03-10']])
       expect(order.invoices[0]).toMatchObject({ amount: '6', periodNumber: 0 })
     })
+
+    const canceled = (order: Order, now: string, churnTime: string, prorated = false) =>
+      cancelOrder(order, at(now), {
+        churnTime: at(churnTime),
+        churnTimePolicy: null,
+        canceledBy: 'merchant',
+        reason: null,
+        description: null,
+        prorated,
+      }).order
+
+    test('has no upcoming invoice once its last period is invoiced, before a churn time that is later', () => {
+      const order = canceled(advanced(postpaid({}, 2), '2027-02-10'), '2027-02-10', '2027-06-01')
+      expect(upcomingInvoice(advanceThrough(order, at('2027-03-30')).order)).toMatchObject({
+        periodNumber: 2,
+      })
+      const invoiced = advanceThrough(order, at('2027-03-31')).order
+      expect(invoiced).toMatchObject({ status: 'canceled', invoicedThrough: 2 })
+      expect(upcomingInvoice(invoiced)).toBeNull()
+    })
+
+    test('canceled with proration during its trial, shows the part of the first period that is billed', () => {
+      const trial = { price: '0', period: { unit: 'day', length: 10 } } as const
+      const order = canceled(advanced(postpaid({ trial }), '2027-02-02'), '2027-02-02', '2027-02-17', true)
+      const { amount, issuedTime, periodNumber } =
+        advanceThrough(order, at('2027-02-17')).order.invoices.at(-1) ?? {}
+      expect({ amount, issuedTime, periodNumber }).toEqual({
+        amount: '2.47', // 7 of 28 days
+        issuedTime: at('2027-02-17'),
+        periodNumber: 1,
+      })
+      expect(upcomingInvoice(order)).toMatchObject({ amount, issuedTime, periodNumber })
+    })
+  })
+
+  test('that is invoiced longer ahead than a period shows its next renewal as it is issued, after that', () => {
+    const shift = { chronology: 'before', duration: 40, unit: 'day' } as const
+    const half = {
+      couponId: 'half',
+      redemptionId: 'redemption',
+      description: 'Half off',
+      discount: { type: 'percent', value: '50' },
+      restrictions: [],
+      expiredTime: at('2027-02-20'),
+      discountsBefore: 0,
+    } as const
+    const early = { invoiceTimeShift: { issueTimeShift: shift, dueTimeShift: null } }
+    const order = advanced(terms(early, { coupons: [half] }), '2027-02-10')
+    const shown = upcomingInvoice(order)
+    expect(shown).toMatchObject({ periodNumber: 3, amount: '9.9', issuedTime: at('2027-02-28') })
+    const { order: later } = advanceThrough(order, at('2027-02-28'))
+    expect(later.invoices.at(-1)).toMatchObject({
+      periodNumber: 3,
+      amount: '9.9',
+      issuedTime: at('2027-02-28'),
+    })
   })
 
   describe('whose periods begin on a day', () => {
@@ -569,6 +626,13 @@ describe('the life of an order', () => {
   })
 })
 
+/** After these another invoice is the upcoming one, or it comes at another time. */
+const TURNS: ReadonlySet<string> = new Set([
+  'renewal-invoice-issued',
+  'subscription-activated',
+  'subscription-paused',
+  'subscription-resumed',
+])
 const ENDED: ReadonlySet<Order['status']> = new Set(['completed', 'trial-ended'])
 
 describe('for any terms, any commands and any passing of time', () => {
@@ -614,6 +678,37 @@ describe('for any terms, any commands and any passing of time', () => {
         expectNoHoles(order, transitions)
       }),
       RUNS,
+    )
+  })
+
+  test('the upcoming invoice is what the timer issues, unless a command comes before it', () => {
+    const shown = (invoice: Invoice | null | undefined) =>
+      invoice && {
+        amount: invoice.amount,
+        lines: invoice.lines,
+        periodNumber: invoice.periodNumber,
+        periodStart: day(invoice.periodStart),
+        periodEnd: day(invoice.periodEnd),
+        issuedTime: invoice.issuedTime,
+      }
+    const renewalOf = (made: Transition | undefined) =>
+      made?.events.find(({ type }) => type === 'renewal-invoice-issued')?.invoice
+    fc.assert(
+      fc.property(anyTerms, anyCommands, (agreed, commands) => {
+        const { transitions } = live(agreed, commands)
+        for (const [index, { order, cause }] of transitions.entries()) {
+          const issued = cause === 'timer' ? renewalOf(transitions[index]) : undefined
+          if (issued === undefined) continue
+          const invoice = order.invoices.find(({ sequence }) => sequence === issued)
+          for (let back = index - 1; back >= 0; back -= 1) {
+            const before = transitions[back]
+            if (before === undefined) break
+            expect(shown(upcomingInvoice(before.order))).toEqual(shown(invoice))
+            if (before.cause !== 'timer' || before.events.some(({ type }) => TURNS.has(type))) break
+          }
+        }
+      }),
+      { numRuns: 1_000 },
     )
   })
 
