@@ -1,13 +1,14 @@
 import type { EntityClass } from '@mikro-orm/core'
 import { canonicalJson } from '../../billing/canonical-json.ts'
-import { parseDuration, reach } from '../../billing/durations.ts'
-import { InvalidFieldsError } from '../../billing/errors.ts'
+import { parseDuration } from '../../billing/durations.ts'
+import { InvalidFieldsError, refuse } from '../../billing/errors.ts'
 import { invoiceQueue, issueUpcoming } from '../../billing/invoice-commands.ts'
 import type { Transition } from '../../billing/order.ts'
 import {
   actOnOrder,
   endOrRevokePause,
   type PauseChange,
+  POSITIVE_DURATION,
   pauseSubscription,
   reactivateSubscription,
   updatePause,
@@ -135,31 +136,25 @@ export const pauses: Resource<PauseRow> = {
 export const pauseWriter: Writer<PauseRow, SubscriptionPause> = {
   lock: (unit, id) => lockOfOrder(unit, PauseRow, id),
   lockOwner: (unit, { subscriptionId }) => lockSubscription(unit, subscriptionId),
-  create: (unit, id, body) => pauseSubscription(unit, id, pauseOf(unit, body, null)),
-  update: (unit, row, body) => updatePause(unit, row, pauseOf(unit, body, row)),
+  create: (unit, id, body) => pauseSubscription(unit, id, pauseOf(body, null)),
+  update: (unit, row, body) => updatePause(unit, row, pauseOf(body, row)),
 }
 
-function pauseOf({ now }: UnitOfWork, body: SubscriptionPause, row: PauseRow | null): PauseChange {
-  const effectiveTime = instantOf(body.effectiveTime, row?.effectiveTime)
+function pauseOf(body: SubscriptionPause, row: PauseRow | null): PauseChange {
   return {
     subscriptionId: body.subscriptionId,
     pausedBy: body.pausedBy === 'customer' ? 'customer' : 'merchant',
-    effectiveTime,
+    effectiveTime: instantOf(body.effectiveTime, row?.effectiveTime),
     endTime: instantOf(body.endTime, row?.endTime),
-    timeRemaining: timeRemainingOf(body.timeRemaining ?? null, row, effectiveTime ?? now),
+    timeRemaining: timeRemainingOf(body.timeRemaining ?? null, row),
     description: body.description ?? null,
   }
 }
 
-/** Returns a remaining time in milliseconds, counted from the beginning of the pause. */
-function timeRemainingOf(text: string | null, row: PauseRow | null, from: Date): number | null {
+function timeRemainingOf(text: string | null, row: PauseRow | null): PauseChange['timeRemaining'] {
   if (text === null) return null
   if (row !== null && text === presentTimeRemaining(row)) return row.timeRemaining ?? null
-  const duration = parseDuration(text)
-  const end = duration === null ? null : reach(from.getTime(), duration)
-  if (end !== null) return end - from.getTime()
-  const message = 'must be a positive ISO 8601 duration, such as P3D'
-  throw new InvalidFieldsError([{ field: 'timeRemaining', code: 'wrong-format', message }])
+  return parseDuration(text) ?? refuse('timeRemaining', 'wrong-format', POSITIVE_DURATION)
 }
 
 export const reactivations: Resource<ReactivationRow> = {

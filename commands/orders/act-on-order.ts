@@ -1,7 +1,8 @@
-import { ConflictError } from '../../billing/errors.ts'
+import { type Duration, reach } from '../../billing/durations.ts'
+import { ConflictError, refuse } from '../../billing/errors.ts'
 import type { Transition } from '../../billing/order.ts'
 import { reactivateOrder, voidOrder } from '../../billing/order-commands.ts'
-import { changePauseTimes, pauseOrder, removePause } from '../../billing/pauses.ts'
+import { changePauseTimes, type PauseTimes, pauseOrder, removePause } from '../../billing/pauses.ts'
 import { Subscription, type SubscriptionPause, SubscriptionReactivation } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { ownInstrument } from '../payments/own-instrument.ts'
@@ -82,8 +83,8 @@ export interface PauseChange {
   /** null: now, unless the pause has begun. */
   readonly effectiveTime: Date | null
   readonly endTime: Date | null
-  /** Milliseconds from its end to the next boundary; null: what remains of the period. */
-  readonly timeRemaining: number | null
+  /** From its end to the next boundary, as long as from its beginning, or in milliseconds; null: what remains of the period. */
+  readonly timeRemaining: Duration | number | null
   readonly description: string | null
 }
 
@@ -99,7 +100,7 @@ export async function pauseSubscription(
       id,
       effectiveTime: given.effectiveTime?.getTime() ?? null,
       endTime: given.endTime?.getTime() ?? null,
-      timeRemaining: given.timeRemaining,
+      timeRemaining: timeFrom(given.effectiveTime?.getTime() ?? instant, given),
     }),
   )
   const pause = record.pauses.get(id)
@@ -119,15 +120,20 @@ export async function updatePause(
     throw new ConflictError('The order of a pause cannot be changed.')
   }
   const row = await requiredOrder(unit, pause.subscriptionId)
-  if (!hasTimes(pause, given)) {
+  const timesAt = (instant: number): PauseTimes => {
+    const begun = pause.status === 'pending' ? instant : pause.effectiveTime.getTime()
+    const effectiveTime = given.effectiveTime?.getTime() ?? begun
+    const timeRemaining = timeFrom(effectiveTime, given)
+    return { effectiveTime, endTime: given.endTime?.getTime() ?? null, timeRemaining }
+  }
+  const { timeRemaining } = timesAt(orderInstant(unit, row))
+  if (!hasTimes(pause, { ...given, timeRemaining })) {
     await actOnOrder(unit, row, ({ order }, instant) => {
-      const effectiveTime = given.effectiveTime?.getTime()
+      const times = timesAt(instant)
+      const kept = pause.status === 'ongoing' ? (pause.timeRemaining ?? null) : null
       return changePauseTimes(order, instant, pause.id, {
-        effectiveTime:
-          effectiveTime ?? (pause.status === 'pending' ? instant : pause.effectiveTime.getTime()),
-        endTime: given.endTime?.getTime() ?? null,
-        timeRemaining:
-          given.timeRemaining ?? (pause.status === 'ongoing' ? (pause.timeRemaining ?? null) : null),
+        ...times,
+        timeRemaining: times.timeRemaining ?? kept,
       })
     })
   }
@@ -135,8 +141,24 @@ export async function updatePause(
   pause.pausedBy = given.pausedBy
 }
 
+/** Returns the remaining time in milliseconds: months of a duration are those from the beginning of the pause. */
+function timeFrom(begin: number, { timeRemaining }: PauseChange): number | null {
+  if (timeRemaining === null || typeof timeRemaining === 'number') return timeRemaining
+  const end = reach(begin, timeRemaining)
+  return end === null ? refuse('timeRemaining', 'wrong-format', POSITIVE_DURATION) : end - begin
+}
+
+export const POSITIVE_DURATION = 'must be a positive ISO 8601 duration, such as P3D'
+
 /** What has ended stays so under a null, which is what it had before it began or ended. */
-function hasTimes(pause: SubscriptionPause, { effectiveTime, endTime, timeRemaining }: PauseChange): boolean {
+function hasTimes(
+  pause: SubscriptionPause,
+  {
+    effectiveTime,
+    endTime,
+    timeRemaining,
+  }: Pick<PauseChange, 'effectiveTime' | 'endTime'> & Pick<PauseTimes, 'timeRemaining'>,
+): boolean {
   const isOver = pause.status === 'finished' || pause.status === 'revoked'
   const isKept = <T>(given: T | null, kept: T | null) => given === kept || (isOver && given === null)
   return (

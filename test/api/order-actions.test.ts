@@ -18,6 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
+const YEARLY = { unit: 'year', length: 1 }
 const later = (days: number) => new Date(Date.now() + days * DAY).toISOString()
 const make = async (path: string, body: object): Promise<Body> => {
   const response = await merchant.api.post(path, body)
@@ -310,6 +311,37 @@ describe('a pause', () => {
       const response = await merchant.api.post(PATH, { subscriptionId: active.id, timeRemaining })
       expect(expectProblem(response, 422, 'validation-error')).toEqual(['timeRemaining'])
     }
+  })
+
+  test('with a remaining time in months has those that follow its beginning, on the clock of the order', async () => {
+    const active = await begun({ items: [{ plan: { id: await planned({ recurringInterval: YEARLY }) } }] })
+    const next = new Date().getUTCFullYear() + 1
+    const year = next % 4 === 0 ? next + 1 : next // February has 28 days
+    const moveClock = (day: string) =>
+      service.database.orm.em
+        .fork()
+        .getConnection()
+        .execute('update subscriptions set clock_offset = ? where id = ?', [
+          Date.parse(`${year}-${day}T12:00:00Z`) - Date.now(),
+          active.id,
+        ])
+    await moveClock('02-10')
+    const made = await pause(active.id, { timeRemaining: 'P1M' })
+    expect(made).toMatchObject({ status: 'ongoing', timeRemaining: `PT${28 * 86_400}S` })
+    await moveClock('03-05')
+    const longer = await put(made, { timeRemaining: 'P2M' })
+    expect(longer.body).toMatchObject({ timeRemaining: `PT${59 * 86_400}S`, revision: 2 })
+    const same = await put(made, { timeRemaining: 'P2M' })
+    expect(same.body).toMatchObject({ timeRemaining: `PT${59 * 86_400}S`, revision: 2 })
+    await merchant.api.delete(`${PATH}/${made.id}`)
+    const ahead = { effectiveTime: `${year}-05-15T00:00:00Z`, timeRemaining: 'P1M' }
+    expect(await pause(active.id, ahead)).toMatchObject({
+      status: 'pending',
+      timeRemaining: `PT${31 * 86_400}S`,
+    })
+    const tooLong = { timeRemaining: 'P9999Y' }
+    const refused = await merchant.api.post(PATH, { subscriptionId: (await begun()).id, ...tooLong })
+    expect(expectProblem(refused, 422, 'validation-error')).toEqual(['timeRemaining'])
   })
 
   test('a renewal time given meanwhile is the boundary to which the time paused is added', async () => {
