@@ -411,8 +411,10 @@ function takeQueue(change: Change, own: readonly InvoiceLine[]): readonly Invoic
 /** Issues an invoice between renewals, which is charged at once, with its own lines and the queue. Returns its sequence. */
 export function issueInterim(change: Change, own: readonly InvoiceLine[]): number {
   const { at, order } = change
-  const isInService = order.status === 'active' || isServed(order)
-  const [periodStart, periodEnd] = isInService ? [at, order.periodEnd] : [null, null]
+  const isServing = order.status === 'active' || isServed(order)
+  // A canceled order may be served past the end of its last period.
+  const isInPeriod = isServing && (order.periodEnd === null || order.periodEnd > at)
+  const [periodStart, periodEnd] = isInPeriod ? [at, order.periodEnd] : [null, null]
   const lines = takeQueue(change, own)
   const sequence = addInvoice(change, 'interim', lines, { periodNumber: null, periodStart, periodEnd }, at)
   issue(change, sequence, at)

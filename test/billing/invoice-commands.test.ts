@@ -2,15 +2,17 @@ import { describe, expect, test } from '@jest/globals'
 import { parseDuration } from '../../billing/durations.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { LATEST_INSTANT } from '../../billing/instants.ts'
-import { abandonInvoice, reissueInvoice } from '../../billing/invoice-commands.ts'
+import { abandonInvoice, invoiceQueue, reissueInvoice } from '../../billing/invoice-commands.ts'
+import { changeItems } from '../../billing/item-changes.ts'
 import { type Order, placeOrder } from '../../billing/order.ts'
 import { cancelOrder, changeTerms, reactivateOrder } from '../../billing/order-commands.ts'
 import { advanceThrough } from '../../billing/order-lifecycle.ts'
 import { beginCallersCharge, payInvoice, receivePayment } from '../../billing/order-payments.ts'
+import { pauseOrder } from '../../billing/pauses.ts'
 import fc from '../support/fast-check.ts'
 import { AUTOPAY, ChargedOrder } from './charged-order.ts'
 import { illegal } from './legal.ts'
-import { at, issuedEarly, terms } from './orders.ts'
+import { at, cancelAt, issuedEarly, oneTimeSale, terms } from './orders.ts'
 
 const [HOUR, DAY] = [3_600_000, 86_400_000]
 const START = at('2027-01-31')
@@ -210,5 +212,24 @@ describe('a reissued invoice', () => {
     expect(() => reissueInvoice(payInvoice(order, START, 1).order, START, 1, DUE)).toThrow(ConflictError)
     const charged = beginCallersCharge(order, START, 1).order
     expect(() => reissueInvoice(charged, START, 1, DUE)).toThrow(ConflictError)
+  })
+})
+
+describe('an invoice between renewals', () => {
+  test('of an order that is served past its last period is for no period', () => {
+    const agreed = terms({ recurringInterval: { unit: 'month', length: 1, limit: 1 } })
+    const [paused, ended, churnTime] = [at('2027-02-10'), at('2027-02-20'), at('2027-04-01')]
+    const { order: begun } = advanceThrough(placeOrder(agreed).order, paused)
+    const pause = { id: 'pause', effectiveTime: null, endTime: null }
+    const sold = { ...agreed, items: [...agreed.items, oneTimeSale('sale', '49')] }
+    const change = { terms: sold, prorated: false, renewalPolicy: 'retain' as const }
+    const { order: changed } = changeItems(pauseOrder(begun, paused, pause).order, paused, change)
+    const { order: canceled } = cancelAt(churnTime)(changed, ended)
+    const invoiced = (instant: number) =>
+      invoiceQueue(advanceThrough(canceled, instant).order, instant).order.invoices.at(-1)
+    const end = at('2027-03-10')
+    expect(invoiced(end - 1)).toMatchObject({ amount: '49', periodStart: end - 1, periodEnd: end })
+    expect(invoiced(end)).toMatchObject({ amount: '49', periodStart: null, periodEnd: null })
+    expect(invoiced(at('2027-03-20'))).toMatchObject({ amount: '49', periodStart: null, periodEnd: null })
   })
 })

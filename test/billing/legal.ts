@@ -173,6 +173,11 @@ export function illegal(order: Order): string[] {
     order.status !== 'completed' || !isOneTime || initial === undefined || !isOpen(initial),
     'a one-time sale completed while its first invoice is owed',
   )
+  const between = order.invoices.filter(({ type }) => type === 'interim')
+  must(
+    between.every((one) => (one.periodStart ?? 0) <= (one.periodEnd ?? Number.POSITIVE_INFINITY)),
+    'an invoice between renewals for a time that ends before it begins',
+  )
   const { startTime } = order.terms
   must(
     order.status !== 'pending' ||
