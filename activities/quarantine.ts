@@ -35,7 +35,11 @@ export function createQuarantine({ em, log, counter, now, endMove }: QuarantineO
     const until = await quarantineRecord(em(), workflow, key, String(error))
     counter.inc({ workflow })
     log.error({ err: error, workflow, ...key, until }, 'a record could not be advanced and is quarantined')
-    if (workflow === 'subscription') await endMove?.(key)
+    if (workflow === 'subscription') {
+      await endMove?.(key).catch((err) =>
+        log.warn({ err, ...key }, 'the move of a quarantined order goes on'),
+      )
+    }
     return until?.getTime() ?? now()
   }
   return {

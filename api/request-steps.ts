@@ -36,7 +36,9 @@ import {
   findStoredResponse,
   type IdempotentRequest,
   leaseKey,
+  RENEWAL,
   readIdempotencyKey,
+  renewLease,
   replay,
   requestHash,
   type StoredResponse,
@@ -385,12 +387,13 @@ async function handleOnce(
     return await route.handler(context)
   } catch (error) {
     const refusal = storableRefusal(problemOf(error))
-    if (refusal !== null) await storeRefusal(context.em.fork(), vault, request, refusal)
+    const other = refusal === null ? null : await storeRefusal(context.em.fork(), vault, request, refusal)
+    if (other !== null && route.continues !== true) return replay(other)
     throw error
   }
 }
 
-/** The handler commits nothing: its response is stored here. */
+/** The handler commits nothing of the request's own: its response is stored here. */
 async function handleUnderLease(
   context: OperationContext,
   route: Pick<Route, 'success'> & { readonly handler: OperationHandler },
@@ -400,6 +403,11 @@ async function handleUnderLease(
   const other = await leaseKey(context.em.fork(), vault, request)
   if (other !== null) return replay(other)
   const end = (stored: StoredResponse | null) => endLease(context.em.fork(), vault, request, stored)
+  // Refused by a database that is away, a renewal is made again by the next.
+  const renewal = setInterval(
+    () => void renewLease(context.em.fork(), request).catch(() => undefined),
+    RENEWAL,
+  )
   try {
     const response = await route.handler(context)
     await end({ status: response.status ?? route.success, response })
@@ -407,6 +415,8 @@ async function handleUnderLease(
   } catch (error) {
     await end(storableRefusal(problemOf(error)))
     throw error
+  } finally {
+    clearInterval(renewal)
   }
 }
 

@@ -272,7 +272,7 @@ export interface Route {
   readonly callsProvider?: boolean
   /** True if the handler also runs for a repetition: it continues the request, or checks the caller again. */
   readonly continues?: boolean
-  /** True if the handler sends something outside of transactions, and commits nothing. */
+  /** True if the handler does something once outside of the request's own transaction: a mark holds the key. */
   readonly sendsOnce?: boolean
   /** With a signed handler, `accepts` is empty. */
   readonly handler: OperationHandler | SignedHandler
@@ -736,6 +736,7 @@ export const ROUTES: readonly Route[] = [
     takesBody: true,
     returns: 'one',
     success: 200,
+    sendsOnce: true,
     handler: postRecovery,
   },
 

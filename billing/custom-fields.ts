@@ -3,6 +3,7 @@ import currencyCodes from 'currency-codes'
 import { RE2JS } from 're2js'
 import { canonicalJson } from './canonical-json.ts'
 import type { FieldCode, FieldProblem, InvalidField } from './errors.ts'
+import { lastUsed } from './last-used.ts'
 import { amountOf, amountProblem } from './money.ts'
 import { ownValue } from './own-value.ts'
 
@@ -40,10 +41,12 @@ export type CustomValues = Readonly<Record<string, unknown>>
 const TEXT_LENGTH = 255
 export const MAX_TEXT_LENGTH = 4_000
 const MAX_ELEMENTS = 1_000
-/** Steps in which the patterns of a record are matched, each of a few ten nanoseconds, which hold the process. */
+/** Steps in which a pattern is matched, each of a few ten nanoseconds, which hold the process. */
 const MOST_STEPS = 2_500_000
-/** What a state of a pattern takes to compile. */
-const STEPS_TO_COMPILE = 50
+/** Milliseconds of CPU for all patterns of a record, of which there may be many, and older ones of any size. */
+const MOST_TIME = 500
+/** Patterns kept compiled: compiling an ordinary one often takes longer than matching it. */
+const KEPT = 50
 
 const APPLIES: Readonly<Record<CustomFieldType, readonly (keyof FieldConstraints)[]>> = {
   array: ['allowedValues', 'required', 'default'],
@@ -72,7 +75,7 @@ export function definitionProblems({ type, constraints }: Omit<FieldDefinition, 
     if (problem !== null) fail('pattern', problem)
   }
   if (problems.length > 0 || initial === undefined) return problems
-  const problem = valueProblem({ name: 'default', type, constraints }, initial, { steps: MOST_STEPS })
+  const problem = valueProblem({ name: 'default', type, constraints }, initial, { milliseconds: MOST_TIME })
   if (problem !== null) fail('default', problem)
   return problems
 }
@@ -85,7 +88,7 @@ export function checkedCustomFields(
 ): { readonly values: CustomValues; readonly problems: readonly InvalidField[] } {
   // Not an object: a field may be named __proto__.
   const values = new Map(Object.entries(given))
-  const budget = { steps: MOST_STEPS }
+  const budget = { milliseconds: MOST_TIME }
   const problems: InvalidField[] = []
   for (const definition of definitions) {
     const { name, constraints } = definition
@@ -103,7 +106,7 @@ export function checkedCustomFields(
 
 /** What is left for the patterns of a record. */
 interface Budget {
-  steps: number
+  milliseconds: number
 }
 
 function valueProblem(
@@ -204,26 +207,35 @@ function patternProblem(pattern: string, maxLength = TEXT_LENGTH): FieldProblem 
     : null
 }
 
-/** Returns null once the budget is used up: definitions are many, and older ones of any size. */
+/** Returns null if it is not known: the pattern takes too long, or all before it have. */
 function matches(pattern: string, value: string, budget: Budget): boolean | null {
-  if (budget.steps <= 0) return null
-  const regExp = compiled(pattern)
-  if (regExp === null) return false
-  budget.steps -= stepsOf(regExp, value.length)
-  return budget.steps < 0 ? null : regExp.matcher(value).find()
+  if (budget.milliseconds <= 0) return null
+  const begun = process.threadCpuUsage()
+  try {
+    const regExp = compiled(pattern)
+    if (regExp === null) return false
+    return stepsOf(regExp, value.length) > MOST_STEPS ? null : regExp.matcher(value).find()
+  } finally {
+    const { user, system } = process.threadCpuUsage(begun)
+    budget.milliseconds -= (user + system) / 1_000
+  }
 }
 
 function stepsOf(regExp: RE2JS, length: number): number {
-  return regExp.programSize() * (STEPS_TO_COMPILE + length)
+  return regExp.programSize() * (1 + length)
 }
 
-function compiled(pattern: string): RE2JS | null {
-  try {
-    return RE2JS.compile(pattern)
-  } catch {
-    return null
-  }
-}
+const compiled = lastUsed(
+  KEPT,
+  (pattern: string) => pattern,
+  (pattern): RE2JS | null => {
+    try {
+      return RE2JS.compile(pattern)
+    } catch {
+      return null
+    }
+  },
+)
 
 function isFormat(name: 'date' | 'date-time', value: unknown): boolean {
   const format = fullFormats[name]

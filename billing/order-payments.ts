@@ -52,7 +52,7 @@ import { complete, convertTrial } from './order-lifecycle.ts'
 export function beginCharge(order: Order, now: number, sequence: number): Transition {
   const invoice = openInvoice(order, sequence)
   if (isHeld(order, invoice)) {
-    return transition(order, now, 'timer', (change) => changeInvoice(change, sequence, { chargeTime: null }))
+    return transition(order, now, 'timer', (change) => dropRetry(change, invoice))
   }
   const due = invoice.chargeTime ?? now
   const isLate = now - due > LATENESS
@@ -424,6 +424,15 @@ function learnDecline(change: Change, sequence: number, charge: DeclinedCharge):
   const chargeTime = isOtherwise ? nextRetry(order, known, at) : moved
   changeInvoice(change, sequence, { declines, chargeTime })
   if (chargeTime === null && waited !== null) countRenewal(change, invoice, charge)
+}
+
+/** No retry is left: the renewal counts as declined, for the instrument that is left. */
+function dropRetry(change: Change, invoice: Invoice): void {
+  changeInvoice(change, invoice.sequence, { chargeTime: null })
+  if (waitsForInstrument(change.order)) return
+  const { instrumentId } = change.order.terms
+  const decline = invoice.declines.find((one) => one.instrumentId === instrumentId)
+  if (decline !== undefined) countRenewal(change, invoice, decline)
 }
 
 /** After too many renewals declined in a row, nothing is charged any more. Amounts that no gateway takes do not count. */

@@ -17,8 +17,10 @@ import { headerOf } from './request-headers.ts'
 
 /** Milliseconds. worker/retention.ts keeps a stored response for longer. */
 const STORED_FOR = 24 * 3_600_000
-/** Longer than any request that `leaseKey` marks. Milliseconds. */
+/** How long a mark of `leaseKey` lasts after a crash. Milliseconds. */
 const LEASE = 120_000
+/** Milliseconds between two renewals of a mark. */
+export const RENEWAL = LEASE / 4
 const STORED_STATUSES = [409, 422]
 /** Error responses of this many bytes or more are not stored. */
 const LARGEST_REFUSAL = 16 * 1024
@@ -119,6 +121,20 @@ export async function leaseKey(
   return stored
 }
 
+/** Lets a mark of `leaseKey` last longer. Only a mark is so old: a response in its place is left alone. */
+export async function renewLease(
+  em: EntityManager,
+  { organizationId, operation, key }: IdempotentRequest,
+): Promise<void> {
+  await statement(
+    em,
+    'renew-lease',
+    `update idempotency_records set created_time = now() - ? * interval '1 millisecond'
+      where organization_id = ? and operation = ? and key = ? and created_time <= now() - ? * interval '1 millisecond'`,
+    [STORED_FOR - LEASE, organizationId, operation, key, STORED_FOR - LEASE],
+  )
+}
+
 /** Puts the response in place of the mark of `leaseKey`; null: the request can be repeated at once. */
 export async function endLease(
   em: EntityManager,
@@ -144,19 +160,20 @@ export async function storeResponse(
 }
 
 /**
- * Stores what a request is refused with, in a transaction of its own. Throws `conflict` while another request with the
- * key is in progress, and `idempotency-key-reused` if another request has the key by now.
+ * Stores what a request is refused with, in a transaction of its own. Returns what is stored instead if the same request
+ * was faster. Throws `conflict` while another request with the key is in progress, and `idempotency-key-reused` if another
+ * has the key by now.
  */
 export async function storeRefusal(
   em: EntityManager,
   vault: Vault,
   request: IdempotentRequest,
   refusal: StoredResponse,
-): Promise<void> {
-  await em.transactional(async (own) => {
+): Promise<StoredResponse | null> {
+  return await em.transactional(async (own) => {
     await requireLock(own, request)
     const isStored = await insertRecord(own, vault, request, refusal, 0)
-    if (!isStored) await findStoredResponse(own, vault, request)
+    return isStored ? null : await findStoredResponse(own, vault, request)
   })
 }
 

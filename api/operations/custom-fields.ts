@@ -1,4 +1,5 @@
 import { LockMode } from '@mikro-orm/core'
+import { canonicalJson } from '../../billing/canonical-json.ts'
 import {
   type CustomFieldType,
   definitionProblems,
@@ -56,7 +57,7 @@ export async function putCustomField(
     context.commit(async (unit) => {
       const row = await lockedField(context, unit)
       requirePreconditions(context.preconditions, row?.revision ?? null)
-      const values = valuesOf(context.body<CustomField>())
+      const values = valuesOf(context.body<CustomField>(), row)
       if (row === null) {
         if (!NAME.test(nameOf(context))) throw invalidName()
         const made = createCustomField(unit, resourceOf(context), nameOf(context), values)
@@ -98,13 +99,20 @@ async function lockedField(
   )
 }
 
-function valuesOf({ type, description, isEnabled, additionalSchema }: CustomField) {
+/** A definition of earlier times, which may have a pattern that is refused now, can be sent back. */
+function valuesOf(
+  { type, description, isEnabled, additionalSchema }: CustomField,
+  row: CustomFieldRow | null,
+) {
   const given = {
     type: type as CustomFieldType,
     description: description ?? null,
     isEnabled: isEnabled ?? true,
     additionalSchema: (additionalSchema ?? null) as FieldConstraints | null,
   }
+  const isSame =
+    row?.type === given.type && canonicalJson(row.additionalSchema) === canonicalJson(given.additionalSchema)
+  if (isSame) return given
   const problems = definitionProblems({ type: given.type, constraints: given.additionalSchema ?? {} })
   if (problems.length > 0) throw new InvalidFieldsError(problems)
   return given

@@ -22,7 +22,7 @@ const AdditionalSchema = Type.Object(
     ),
     pattern: OmittedWhenUnknown(
       Text(
-        'Regular expression, in the syntax of RE2, that a string has to match. It must be simple enough for strings of `maxLength`: repetitions of hundreds of characters are too much for long ones, which `maxLength` itself limits.',
+        'Regular expression, in the syntax of RE2, that a string has to match. It must be simple enough for strings of `maxLength`: a repetition of hundreds of characters needs a small `maxLength`. A value is refused too if all patterns of its record together take too long.',
         { minLength: 1 },
       ),
     ),

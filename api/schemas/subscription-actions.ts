@@ -93,7 +93,7 @@ export const SubscriptionPause = Type.Object(
     endTime: Nullable(Instant('When the pause ends. If null, it lasts until the order is resumed.')),
     timeRemaining: Nullable(
       Text(
-        'Time from the end of the pause to the next renewal, as an ISO 8601 duration. If null, what remains of the service period when the pause begins.',
+        'Time from the end of the pause to the next renewal, as an ISO 8601 duration, whose months are as long as those after the beginning of the pause. If null, what remains of the service period when the pause begins.',
       ),
     ),
     description: Nullable(Text('Reason in free text.')),

@@ -139,17 +139,19 @@ function termsOf(
   const chosen = usable[0] ?? expired
   // The customer's default may be one for an order with an instrument of its own.
   const backups = usable.filter((row) => row !== chosen && row.is_backup)
+  const routeTo = (row: InstrumentRow) =>
+    routeOf(row, { isExpired: usable.length === 0, isBackup: row !== first || !row.is_preferred })
   return {
     canCharge: chosen !== undefined,
     instrumentId: chosen?.id ?? null,
     backupIds: backups.flatMap(({ id }) => id ?? []),
     ...dunningOf(first?.settings),
-    route: chosen === undefined ? null : routeOf(chosen, usable.length === 0),
-    backups: backups.map((row) => routeOf(row, false)),
+    route: chosen === undefined ? null : routeTo(chosen),
+    backups: backups.map(routeTo),
   }
 }
 
-function routeOf(row: InstrumentRow, isExpired: boolean): ChargeRoute {
+function routeOf(row: InstrumentRow, how: Pick<ChargeRoute, 'isExpired' | 'isBackup'>): ChargeRoute {
   return {
     paymentInstrumentId: row.id ?? '',
     gateway: row.gateway,
@@ -157,8 +159,7 @@ function routeOf(row: InstrumentRow, isExpired: boolean): ChargeRoute {
     cardFingerprint: row.card_fingerprint,
     bin: row.bin,
     billingAddress: row.billing_address,
-    isExpired,
-    isBackup: !row.is_preferred,
+    ...how,
   }
 }
 

@@ -96,6 +96,22 @@ describe('custom fields', () => {
     }
   })
 
+  test('can be sent back with a pattern that new ones cannot have', async () => {
+    const at = 'custom-fields/customers/x'
+    await define('customers', 'x', { type: 'string', additionalSchema: { maxLength: 4000, pattern: 'a$' } })
+    await service.database.orm.em.fork().execute(
+      `update custom_fields set additional_schema = additional_schema || jsonb_build_object('pattern', ?::text)
+        where organization_id = ?`,
+      ['(.?){1000}$', merchant.organizationId],
+    )
+    const { body } = await api.get<Body>(at)
+    expect((await api.put(at, { ...body, isEnabled: false })).status).toBe(200)
+    const changed = { ...body, additionalSchema: { maxLength: 4000, pattern: '(.?){999}$' } }
+    expect(expectProblem(await api.put(at, changed), 422, 'validation-error')).toEqual([
+      'additionalSchema.pattern',
+    ])
+  })
+
   test('keep their type: 409; of an outdated revision: 412; of nothing: 404', async () => {
     await define('customers', 'x', { type: 'string' })
     const at = 'custom-fields/customers/x'

@@ -199,6 +199,32 @@ describe('the log of deliveries', () => {
     expect(await one(customerId, 3)).toMatchObject({ attempt: 3, failure: null })
   })
 
+  test('recover is carried out once under an Idempotency-Key, also while it is in progress', async () => {
+    const { api: own, organizationId } = await service.organization()
+    const { id: webhook } = await create(own, 'webhooks', { url: receiver.url })
+    const recover = () =>
+      own.send('POST', `webhooks/${webhook}/recover`, {
+        body: JSON.stringify({ since: '2026-01-01T00:00:00Z' }),
+        headers: { 'Content-Type': 'application/json', 'Idempotency-Key': 'once' },
+      })
+    const first = await service.database.orm.em.fork().transactional(async (em) => {
+      await em.execute('select from webhooks where id = ? for update', [webhook])
+      const running = recover()
+      await waitFor('the first to have the key', async () => {
+        const found = await sql('select from idempotency_records where organization_id = ? and key = ?', [
+          organizationId,
+          'once',
+        ])
+        return found.length > 0 || null
+      })
+      expect((await recover()).status).toBe(409)
+      return { running }
+    })
+    expect((await first.running).status).toBe(200)
+    const replayed = await recover()
+    expect([replayed.status, replayed.headers.get('idempotency-replayed')]).toEqual([200, 'true'])
+  })
+
   test('recover resends however many failed, each once, and locks few of them at a time', async () => {
     const { api: own, organizationId } = await service.organization()
     const { id: webhook } = await create(own, 'webhooks', { url: receiver.url })

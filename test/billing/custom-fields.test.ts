@@ -96,23 +96,34 @@ describe('a pattern that takes long', () => {
   })
 
   test('refuses values if it was defined before', () => {
-    expect(problemOf('string', { pattern: LONG }, 'aaa')).toMatch(/too long to be compared/)
+    expect(problemOf('string', { pattern: LONG }, 'a'.repeat(255))).toMatch(/too long to be compared/)
     const constraints = { pattern: '(.?){1000}$', maxLength: 4000 }
     expect(problemOf('string', constraints, 'a'.repeat(400))).toBeNull()
     expect(problemOf('string', constraints, 'a'.repeat(4000))).toMatch(/too long to be compared/)
   })
 
-  test('is matched for as many fields of a record as take no longer together', () => {
-    const names = Array.from({ length: 20 }, (_, at) => `field-${at}`)
-    const constraints = { pattern: '(.?){500}$' }
+  test.each([
+    ['together', () => '(.?){500}$', 'a'.repeat(255)],
+    ['to compile', (at: number) => `(?i)${'\\PL'.repeat(80)}${at}`, 'x'],
+  ])('is matched for as many fields of a record as do not take too long %s', (_, patternOf, value) => {
+    const names = Array.from({ length: 1000 }, (_none, at) => `field-${at}`)
     const { problems } = checkedCustomFields(
-      names.map((name) => ({ name, type: 'string', constraints })),
-      Object.fromEntries(names.map((name) => [name, 'a'.repeat(255)])),
+      names.map((name, at) => ({ name, type: 'string', constraints: { pattern: patternOf(at) } })),
+      Object.fromEntries(names.map((name) => [name, value])),
       null,
     )
-    expect(new Set(problems.map(({ code }) => code))).toEqual(new Set(['too-long']))
-    expect(problems.length).toBeLessThan(names.length)
-    expect(problems.at(-1)?.field).toBe('customFields.field-19')
+    expect(problems.at(0)?.field).not.toBe('customFields.field-999')
+    expect(problems.at(-1)).toMatchObject({ field: 'customFields.field-999', code: 'too-long' })
+  })
+
+  test('of one field leaves as much to another', () => {
+    const constraints = { pattern: '^.{1,1000}$', maxLength: 1000 }
+    const { problems } = checkedCustomFields(
+      ['first', 'second'].map((name) => ({ name, type: 'string', constraints })),
+      { first: 'a'.repeat(1000), second: 'b'.repeat(1000) },
+      null,
+    )
+    expect(problems).toEqual([])
   })
 })
 

@@ -110,6 +110,16 @@ describe('a backup', () => {
     expect(order.invoice(2)).toMatchObject({ status: 'past-due', chargeTime: null })
   })
 
+  test('with a retry to come, once it is gone, leaves the renewal counted as declined', () => {
+    const order = charged({ backupIds, declinedRenewalsLimit: 1 }, ['approved', 'lost-or-stolen', 'soft'])
+    order.live(at('2027-02-28'))
+    expect(order.order.declinedRenewals).toBeNull()
+    order.order = { ...order.order, terms: { ...order.order.terms, backupIds: [] } }
+    order.live(at('2027-03-31'))
+    expect(order.order.declinedRenewals).toMatchObject({ count: 1, instrumentId: 'card' })
+    expect(cardsOf(order, 3)).toEqual([])
+  })
+
   test('that is chosen later is charged at once, for what was declined for good alone', () => {
     const order = charged({}, ['approved', 'soft', 'soft', 'soft', 'hard', 'soft']).live(at('2027-03-31'))
     expect(cardsOf(order, 2)).toEqual(['card', 'card', 'card', 'card'])

@@ -229,6 +229,21 @@ describe('a payment instrument', () => {
       ])
     })
 
+    test("is the customer's default, where the order's own one is deactivated", async () => {
+      const { customerId, paymentInstrumentId: initial } = await makePayer(api)
+      const { id: own } = await made({ customerId, token: await makeToken(api, TEST_CARDS.lost) })
+      const members = { customerId, paymentInstrumentId: own }
+      const order = await create(api, 'subscriptions', orderBody(payments.merchant, members))
+      await charge(String(order.id))
+      expect((await deactivate(own)).status).toBe(201)
+      expect((await patch(initial, { useAsBackup: true })).status).toBe(200)
+      await charge(String(order.id))
+      expect(await chargesOf(customerId)).toEqual([
+        { card: own, result: 'declined' },
+        { card: initial, result: 'approved' },
+      ])
+    })
+
     test('and is not charged where the preferred one may still be approved', async () => {
       const placed = await placeCharged(payments.merchant, TEST_CARDS.lacksFunds)
       await addBackup(placed.customerId)
