@@ -110,7 +110,7 @@ describe('a backup', () => {
     expect(order.invoice(2)).toMatchObject({ status: 'past-due', chargeTime: null })
   })
 
-  test('with a retry to come, once it is gone, leaves the renewal counted as declined', () => {
+  test('whose retry is dropped leaves the renewal counted as declined', () => {
     const order = charged({ backupIds, declinedRenewalsLimit: 1 }, ['approved', 'lost-or-stolen', 'soft'])
     order.live(at('2027-02-28'))
     expect(order.order.declinedRenewals).toBeNull()
