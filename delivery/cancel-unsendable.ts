@@ -70,7 +70,7 @@ async function findCanceled(em: EntityManager): Promise<CanceledWebhook[]> {
 /**
  * What ends is read with each batch, because a webhook may become active meanwhile: all of an inactive or deleted
  * one, with its resends; of an active one what was made before it was last inactive. The lock lets it become active
- * only between batches.
+ * only between batches. Leases stay, so that what is requested meanwhile waits for the outcome of what is under way.
  */
 async function cancelBatch(em: EntityManager, webhook: CanceledWebhook): Promise<number> {
   const { organization_id: organizationId, webhook_id: webhookId } = webhook
@@ -99,8 +99,7 @@ async function cancelBatch(em: EntityManager, webhook: CanceledWebhook): Promise
           set status = case when status in ('waiting', 'retrying') then 'canceled' else status end,
               ended_time = coalesce(ended_time, now()), next_attempt_time = null,
               resend_due = resend_due and (select through from bound) is not null,
-              resend_again = resend_again and (select through from bound) is not null,
-              lease_owner = null, lease_until = null
+              resend_again = resend_again and (select through from bound) is not null
         where ctid = any (array(select place from ended))
        returning 1
      )

@@ -69,7 +69,8 @@ export async function takeDueDeliveries(em: EntityManager, options: TakeOptions)
            order by resend_due desc, position limit ? for update skip locked) free
          where count is null limit ?)
      ), taken as (
-       update deliveries delivery set lease_owner = ?, lease_until = now() + make_interval(secs => ${LEASE_SECONDS})
+       update deliveries delivery set lease_owner = ?, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
+              resend_again = false -- what was requested until now is this one
         where delivery.ctid = any (array(select place from due))
        returning delivery.*
      )

@@ -61,10 +61,10 @@ interface Given {
 type Recovered = Place & { readonly count: number; readonly seen: number }
 
 /** SQL, which binds organization and webhook. One that is under way is resent again, as it began before. */
-const RESEND_FAILED = `update deliveries set resend_due = true, resend_again = resend_due
+const RESEND_FAILED = `update deliveries set resend_due = true, resend_again = lease_owner is not null
         where organization_id = ? and webhook_id = ?
           and status in ('retrying', 'exhausted', 'canceled') and attempts > 0
-          and (not resend_due or (lease_owner is not null and not resend_again))`
+          and case when lease_owner is null then not resend_due else not resend_again end`
 
 /** Of what was made since, in the order of ids. */
 async function recoverSince(unit: UnitOfWork, { id, since, from }: Given): Promise<Recovered> {

@@ -20,7 +20,7 @@ export async function resendDelivery(unit: UnitOfWork, deliveryId: string): Prom
   // The first attempt is due already.
   if (delivery.status === 'waiting') return true
   // An attempt that is under way began before this request.
-  if (delivery.resendDue && delivery.leaseOwner !== null) delivery.resendAgain = true
+  if (delivery.leaseOwner !== null) delivery.resendAgain = true
   delivery.resendDue = true
   unit.nudge(RESEND_CHANNEL)
   return true

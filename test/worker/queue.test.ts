@@ -253,6 +253,40 @@ describe('the queue of first attempts', () => {
     },
   )
 
+  test.each(['ends after', 'dies before'] as const)(
+    'a resend requested after a cancellation is made, also if one that was under way then %s it',
+    async (what) => {
+      await customers(1)
+      const [first] = await takeDueDeliveries(em(), all)
+      if (first === undefined) throw new Error('nothing was taken')
+      await recordOutcomes(em(), [{ attempt: attempt(first, 'status'), next: null }], 'wrk_1')
+      await sql('update deliveries set resend_due = true')
+      const [resend] = await takeDueDeliveries(em(), all)
+      if (resend === undefined) throw new Error('nothing is due')
+      await goAway.inactive()
+      await cancelUnsendable(em())
+      await merchant.api.put(`webhooks/${merchant.webhookId}`, { url: REFUSING, status: 'active' })
+      const [{ id } = { id: '' }] = await sql<{ id: string }>(
+        'select id from delivery_attempts where delivery_id = ?',
+        [first.id],
+      )
+      expect((await merchant.api.send('POST', `tracking/webhooks/${id}/resend`)).status).toBe(204)
+      const take = async () => (await takeDueDeliveries(em(), all)).find((taken) => taken.id === first.id)
+      expect(await take()).toBeUndefined()
+      const underWay = { attempt: attempt(resend, 'status'), next: null }
+      if (what === 'ends after') expect(await recordOutcomes(em(), [underWay], 'wrk_1')).toHaveLength(1)
+      else await sql(`update deliveries set lease_until = now() - interval '1 second'`)
+      const again = await take()
+      if (again === undefined) throw new Error('what was requested is not due')
+      expect(
+        await recordOutcomes(em(), [{ attempt: attempt(again, null), next: null }], 'wrk_1'),
+      ).toHaveLength(1)
+      expect(
+        await sql('select status, resends, resend_due from deliveries where id = ?', [first.id]),
+      ).toEqual([{ status: 'delivered', resends: what === 'ends after' ? 2 : 1, resend_due: false }])
+    },
+  )
+
   test('a resend that is reported again is not taken for the one requested since', async () => {
     await customers(1)
     const [first] = await takeDueDeliveries(em(), all)
