@@ -39,8 +39,9 @@ export function startStalledMoves(
 }
 
 /**
- * Ends the move of an order that is quarantined on its way, and the skipping of time with it: its execution would skip
- * the quarantine too, and be quarantined thousands of times until the target.
+ * Ends the move of an order that is quarantined on its way, and the skipping of time before it: its execution would skip
+ * the quarantine too, and be quarantined thousands of times until the target. While time may still stop, no other move
+ * begins. What was not stopped, as Temporal or this process failed, is asked for again with the next quarantine.
  */
 export async function endMove(
   { em, baseUrl, now }: StalledMovesOptions,
@@ -48,7 +49,14 @@ export async function endMove(
   { organizationId, recordId }: RecordKey,
 ): Promise<void> {
   const tenant = { organizationId, baseUrl, now: new Date(now()) }
-  if (!(await inUnitOfWork(em(), tenant, (unit) => failIfMoving(unit, recordId)))) return
+  const [order] = await statement<{ isMoving: boolean }>(
+    em(),
+    'find-moved-clock',
+    `select moving_to is not null as "isMoving" from subscriptions
+      where organization_id = ? and id = ? and (moving_to is not null or clock_offset <> 0)`,
+    [organizationId, recordId],
+  )
+  if (order === undefined) return
   const execution = workflowId('subscription', organizationId, recordId)
   try {
     await client.connection.withDeadline(Date.now() + CALL_TIMEOUT, () =>
@@ -62,9 +70,10 @@ export async function endMove(
   } catch (error) {
     log.warn(
       { err: error, workflowId: execution },
-      'an execution goes on skipping time after its move failed',
+      'the execution of a quarantined order may go on skipping time',
     )
   }
+  if (order.isMoving) await inUnitOfWork(em(), tenant, (unit) => failIfMoving(unit, recordId))
 }
 
 export async function giveUpStalledMoves(

@@ -86,12 +86,10 @@ export async function failIfStalled(unit: UnitOfWork, subscriptionId: string): P
   return true
 }
 
-/** For an order that is quarantined on its way. Returns false if its clock is at rest. */
-export async function failIfMoving(unit: UnitOfWork, subscriptionId: string): Promise<boolean> {
+/** For an order that is quarantined on its way. */
+export async function failIfMoving(unit: UnitOfWork, subscriptionId: string): Promise<void> {
   const row = await lockSubscription(unit, subscriptionId)
-  if (row?.movingTo == null) return false
-  await failFastForward(unit, row, QUARANTINED_DETAIL)
-  return true
+  if (row?.movingTo != null) await failFastForward(unit, row, QUARANTINED_DETAIL)
 }
 
 /** The clock stays at the instant reached, and the order's workflow continues from there. */
