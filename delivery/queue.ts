@@ -113,7 +113,7 @@ export async function releaseDeliveries(
   await statement(
     em,
     'release-deliveries',
-    `update deliveries delivery set lease_owner = null, lease_until = null, resend_again = false
+    `update deliveries delivery set lease_owner = null, lease_until = null
        from jsonb_to_recordset(?::jsonb) as given ("organizationId" text, id text)
       where delivery.organization_id = given."organizationId" and delivery.id = given.id and delivery.lease_owner = ?`,
     [JSON.stringify(deliveries.map(({ organizationId, id }) => ({ organizationId, id }))), owner],

@@ -93,7 +93,7 @@ async function freeLeases(em: EntityManager, processes: readonly string[]): Prom
        delete from worker_processes
         where id in (select jsonb_array_elements_text(?::jsonb)) and alive_until < now() returning id
      ), freed as (
-       update deliveries set lease_owner = null, lease_until = null, resend_again = false
+       update deliveries set lease_owner = null, lease_until = null
         where ${DUE} and lease_owner in (select id from dead) returning 1
      )
      select count(*)::int as freed from freed`,

@@ -100,7 +100,7 @@ export async function chargeOwing(
     const instant = orderInstant(unit, row)
     const record = await advanceBeforeRefunds(unit, row, instant, loading)
     records.push(record)
-    const [charge] = instruments.flatMap((one) => chargeBy(one, record.charging) ?? [])
+    const charge = chargeByFirst(instruments, record.charging)
     if (charge === undefined) continue
     applyTransitions(unit, record, [charge(record.order, instant)])
     scheduleAfter(record, instant)
@@ -110,7 +110,7 @@ export async function chargeOwing(
     const instant = unit.now.getTime()
     const record = await loadOwnInvoice(unit, row, instant, loading)
     records.push(record)
-    const [charge] = instruments.flatMap((one) => chargeBy(one, record.charging) ?? [])
+    const charge = chargeByFirst(instruments, record.charging)
     if (charge === undefined) continue
     advanceOwnInvoice(unit, record, instant - 1)
     applyOwnTransitions(unit, record, [charge(record.order, instant)])
@@ -120,6 +120,10 @@ export async function chargeOwing(
 }
 
 type Charge = (order: Order, at: number) => Transition
+
+function chargeByFirst(instruments: readonly ChangedInstrument[], terms: ChargeTerms): Charge | undefined {
+  return instruments.flatMap((one) => chargeBy(one, terms) ?? [])[0]
+}
 
 /** null: the instrument charges none of its invoices, or nothing more than before. */
 function chargeBy(

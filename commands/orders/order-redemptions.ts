@@ -246,8 +246,7 @@ async function holdWithPendingOrders(
   customerId: string,
   named: readonly string[] = [],
 ): Promise<{ readonly customer: Customer | null; readonly pending: readonly string[] }> {
-  if (named.length > 0) await lockNamedAndPendingOrders(unit, customerId, named)
-  else await lockPendingOrders(unit, customerId)
+  await lockNamedAndPendingOrders(unit, customerId, named)
   const customer = await references(unit).optional(Customer, 'customerId', customerId)
   const pending = await lockPendingOrders(unit, customerId)
   if (pending.length > 0)

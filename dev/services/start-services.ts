@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import pg from 'pg'
 import { type Postgres, startPostgres } from './postgres.ts'
 import { startTemporal, stopStaleTemporal, type Temporal } from './temporal.ts'
 import type { DynamicConfig } from './temporal-settings.ts'
+import { withClient } from './with-client.ts'
 
 export type LocalServicesConfig = {
   /** They store their data in its folders postgres and temporal. One launcher at a time. */
@@ -104,15 +104,10 @@ function handle(
 }
 
 async function applicationDatabase(clusterUrl: string): Promise<string> {
-  const client = new pg.Client({ connectionString: clusterUrl })
-  client.on('error', () => {})
-  await client.connect()
-  try {
+  await withClient(clusterUrl, async (client) => {
     const found = await client.query('select from pg_database where datname = $1', [APPLICATION_DATABASE])
     if (!found.rowCount) await client.query(`create database ${APPLICATION_DATABASE}`)
-  } finally {
-    await client.end()
-  }
+  })
   const url = new URL(clusterUrl)
   url.pathname = `/${APPLICATION_DATABASE}`
   return url.href

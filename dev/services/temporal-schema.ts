@@ -1,5 +1,5 @@
-import pg from 'pg'
 import { runProgram } from './run-program.ts'
+import { withClient } from './with-client.ts'
 
 export const TEMPORAL_DATABASES = { main: 'temporal', visibility: 'temporal_visibility' } as const
 
@@ -59,24 +59,6 @@ async function setUpSchema(
     PGOPTIONS: '-c synchronous_commit=off',
   }
   await runProgram(sqlTool, args, { env, signal })
-}
-
-async function withClient<Result>(
-  url: string,
-  work: (client: pg.Client) => Promise<Result>,
-): Promise<Result> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: 5_000,
-    query_timeout: 60_000,
-  })
-  client.on('error', () => {})
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end().catch(() => {})
-  }
 }
 
 function databaseUrl(postgresUrl: string, database: string): string {

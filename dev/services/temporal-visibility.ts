@@ -1,9 +1,9 @@
 // 74 indexes for lists are most of the work of writing an execution. Kept are those of our attributes and a few
 // others; other filters read all executions. Columns are assigned at random, so the namespace is queried.
 import { Connection } from '@temporalio/client'
-import pg from 'pg'
 import { registerSearchAttributes } from '../../worker/search-attributes.ts'
 import { TEMPORAL_DATABASES } from './temporal-schema.ts'
+import { withClient } from './with-client.ts'
 
 const TABLE = 'executions_visibility'
 const KEPT_INDEXES = [
@@ -21,14 +21,7 @@ export async function fitVisibilityIndexes(options: VisibilityOptions): Promise<
   const columns = await columnsInUse(options)
   const url = new URL(options.postgresUrl)
   url.pathname = `/${TEMPORAL_DATABASES.visibility}`
-  const client = new pg.Client({
-    connectionString: url.href,
-    connectionTimeoutMillis: 5_000,
-    query_timeout: 60_000,
-  })
-  client.on('error', () => {})
-  await client.connect()
-  try {
+  await withClient(url.href, async (client) => {
     const { rows } = await client.query<{ indexname: string }>(
       'select indexname from pg_indexes where tablename = $1',
       [TABLE],
@@ -44,9 +37,7 @@ export async function fitVisibilityIndexes(options: VisibilityOptions): Promise<
           (namespace_id, ${column}, (coalesce(close_time, '9999-12-31 23:59:59')) desc, start_time desc, run_id)`,
       )
     }
-  } finally {
-    await client.end().catch(() => {})
-  }
+  })
 }
 
 /** Returns the columns that attributes of the namespace use, such as Keyword07. */

@@ -208,6 +208,16 @@ describe('the queue of first attempts', () => {
     },
   )
 
+  const resendUnderWay = async () => {
+    await customers(1)
+    const [first] = await takeDueDeliveries(em(), all)
+    if (first === undefined) throw new Error('nothing was taken')
+    await recordOutcomes(em(), [{ attempt: attempt(first, 'status'), next: null }], 'wrk_1')
+    await sql('update deliveries set resend_due = true')
+    const [resend] = await takeDueDeliveries(em(), all)
+    if (resend === undefined) throw new Error('nothing is due')
+    return { first, resend }
+  }
   const goAway = {
     inactive: () => merchant.api.put(`webhooks/${merchant.webhookId}`, { url: REFUSING, status: 'inactive' }),
     deleted: () => merchant.api.send('DELETE', `webhooks/${merchant.webhookId}`),
@@ -223,13 +233,7 @@ describe('the queue of first attempts', () => {
   )(
     'a resend under way when its webhook is $what is recorded as it ends, with $failure',
     async ({ away, failure }) => {
-      await customers(1)
-      const [first] = await takeDueDeliveries(em(), all)
-      if (first === undefined) throw new Error('nothing was taken')
-      await recordOutcomes(em(), [{ attempt: attempt(first, 'status'), next: null }], 'wrk_1')
-      await sql('update deliveries set resend_due = true')
-      const [resend] = await takeDueDeliveries(em(), all)
-      if (resend === undefined) throw new Error('nothing is due')
+      const { first, resend } = await resendUnderWay()
       await away()
       await cancelUnsendable(em())
       const resent = { attempt: attempt(resend, failure), next: null }
@@ -256,13 +260,7 @@ describe('the queue of first attempts', () => {
   test.each(['ends after', 'dies before'] as const)(
     'a resend requested after a cancellation is made, also if one that was under way then %s it',
     async (what) => {
-      await customers(1)
-      const [first] = await takeDueDeliveries(em(), all)
-      if (first === undefined) throw new Error('nothing was taken')
-      await recordOutcomes(em(), [{ attempt: attempt(first, 'status'), next: null }], 'wrk_1')
-      await sql('update deliveries set resend_due = true')
-      const [resend] = await takeDueDeliveries(em(), all)
-      if (resend === undefined) throw new Error('nothing is due')
+      const { first, resend } = await resendUnderWay()
       await goAway.inactive()
       await cancelUnsendable(em())
       await merchant.api.put(`webhooks/${merchant.webhookId}`, { url: REFUSING, status: 'active' })
